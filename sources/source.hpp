@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/error/result.hpp"
+#include "core/event/change_event.hpp"
+#include "core/event/position.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cdc::source {
+
+/// One server reply: owns the bytes that its events are views of.
+class batch {
+  public:
+    virtual ~batch() = default;
+    /// In stream order. Filters are applied already.
+    virtual const std::vector<event::change_event>& events() const noexcept = 0;
+    /// A position behind all events of this batch that may be stored once they are acknowledged;
+    /// nothing when the batch moves no position beyond its events (or must not yet).
+    virtual const std::optional<event::position>& end() const noexcept = 0;
+    /// Size of the reply in bytes.
+    virtual std::size_t bytes() const noexcept = 0;
+};
+
+/// Where a connector reads from. Lives on one reactor; one call at a time. Retries, reconnects and
+/// reopening are the source's own; what comes out as an error is terminal for the connector.
+class source {
+  public:
+    virtual ~source() = default;
+
+    /// Connects and opens at `from` (empty: from now). Waits through faults that pass.
+    virtual boost::asio::awaitable<error::result<void>> start(event::position from) = 0;
+
+    /// The next batch, in order, without gap or repeat. Errors: cancelled after `cancel`, else
+    /// terminal.
+    virtual boost::asio::awaitable<error::result<std::unique_ptr<batch>>> next_batch() = 0;
+
+    /// Ends a pending call soon with `cancelled`; every later call gives `cancelled` too.
+    virtual void cancel() noexcept = 0;
+
+    /// Awaits everything it spawned and closes connections. After it only the destructor may run.
+    virtual boost::asio::awaitable<void> stop() = 0;
+};
+
+} // namespace cdc::source
