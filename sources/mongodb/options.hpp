@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace cdc::config {
+class option_table;
+class values;
+} // namespace cdc::config
+
+namespace cdc::mongodb {
+
+/// What an update event carries: only the change, or also the document as it is when looked up.
+enum class capture_mode { change_streams, change_streams_update_full };
+
+/// What the change stream is opened on.
+enum class capture_scope { deployment, database, collection };
+
+/// Everything a connector of `source: mongodb` can be told, already checked. Names and meanings
+/// are Debezium's; where a default differs the option's row says so.
+struct connector_options {
+    std::string connection_string; ///< secret: may hold a password
+    std::string user;              ///< empty: the connection string decides
+    std::string password;          ///< secret; as typed, not percent-encoded
+    std::string auth_source;       ///< database that holds the credentials
+    std::chrono::milliseconds connect_timeout{2000};
+    std::chrono::milliseconds server_selection_timeout{30000};
+    /// For one reply; always longer than `max_await_time`.
+    std::chrono::milliseconds socket_timeout{60000};
+
+    std::string topic_prefix;
+
+    mongodb::capture_mode capture_mode = mongodb::capture_mode::change_streams_update_full;
+    mongodb::capture_scope capture_scope = mongodb::capture_scope::deployment;
+    std::string target_db;                       ///< set for the scopes database and collection
+    std::string target_collection;               ///< set for the scope collection; may hold dots
+    std::chrono::milliseconds max_await_time{0}; ///< of a waiting getMore; 0 = the server's default
+
+    /// Patterns as written, trimmed, without empty ones. At most one list of each pair is filled.
+    std::vector<std::string> database_include;
+    std::vector<std::string> database_exclude;
+    std::vector<std::string> collection_include;
+    std::vector<std::string> collection_exclude;
+
+    bool tombstones_on_delete = true;
+    std::size_t max_batch_size = 2048; ///< upper bound of the change stream cursor's batchSize
+    std::size_t max_queue_size = 8192; ///< records
+    std::size_t max_queue_bytes = std::size_t{64} << 20;
+    std::chrono::milliseconds offset_flush_interval{1000};
+    bool schemas_enable = true; ///< a sink may override it
+    std::chrono::milliseconds shutdown_timeout{10000};
+};
+
+/// The rows of `source: mongodb`. Lives as long as the program.
+const config::option_table& option_table();
+
+/// From checked values of that table.
+connector_options make_connector_options(const config::values& values);
+
+} // namespace cdc::mongodb
