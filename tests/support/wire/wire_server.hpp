@@ -16,22 +16,24 @@ namespace cdc::test::wire {
 
 /// One request as a MongoDB driver sends it.
 struct request {
-    bool legacy = false;  ///< OP_QUERY (the first hello of a connection), else OP_MSG
-    std::string db;       ///< OP_MSG: `$db`; OP_QUERY: the part before `.$cmd`
-    std::string command;  ///< name of the first element
-    bson::document body;  ///< document sequences (kind 1 sections) merged in as arrays
+    bool legacy = false;       ///< OP_QUERY (the first hello of a connection), else OP_MSG
+    std::string db;            ///< OP_MSG: `$db`; OP_QUERY: the part before `.$cmd`
+    std::string command;       ///< name of the first element
+    bson::document body;       ///< document sequences (kind 1 sections) merged in as arrays
     bool more_to_come = false; ///< no reply may be sent
 };
 
 /// What to do with a request.
 struct answer {
-    std::optional<bson::document> reply; ///< nothing: close the connection (or no reply, when moreToCome)
+    std::optional<bson::document>
+        reply; ///< nothing: close the connection (or no reply, when moreToCome)
     /// Send only this many bytes of the reply, then close. For faults.
     std::optional<std::size_t> cut_after;
     bool reset = false; ///< close with RST instead of FIN
 };
 
-/// Per-connection behaviour; one object per accepted connection, used from the server's reactor only.
+/// Per-connection behaviour; one object per accepted connection, used from the server's reactor
+/// only.
 class session {
   public:
     virtual ~session() = default;
