@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/event/envelope.hpp"
+
+#include "core/bson/extended_json.hpp"
+#include "core/event/envelope_schema.hpp"
+#include "core/event/topic_name.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace cdc::event {
+
+namespace {
+
+using error::errc;
+using outcome = error::result<void>;
+
+outcome malformed(std::string_view part) {
+    return error::fail(errc::bad_data, std::string{"malformed BSON in "}.append(part));
+}
+
+std::string_view token_text(const change_event& e) noexcept {
+    const auto data = bson::find(e.resume_token, "_data");
+    return data && data->kind() == bson::type::string ? data->as_string() : std::string_view{};
+}
+
+/// A document as the JSON text of a string field, or null.
+outcome write_document(json::writer& out, const std::optional<bson::view>& document,
+                       std::string_view part) {
+    if (!document) {
+        out.raw("null");
+        return outcome{};
+    }
+    out.raw(R"(")");
+    if (!bson::write_json(out, *document, bson::strict_compact, bson::json_embedding::embedded))
+        return malformed(part);
+    out.raw(R"(")");
+    return outcome{};
+}
+
+outcome write_removed_fields(json::writer& out, bson::view names) {
+    if (names.empty()) {
+        out.raw("null");
+        return outcome{};
+    }
+    char before = '[';
+    bson::cursor c{names};
+    while (c.next()) {
+        if (c.kind() != bson::type::string)
+            return malformed("updateDescription.removedFields");
+        out.raw({&before, 1});
+        out.string(c.as_string());
+        before = ',';
+    }
+    if (c.malformed())
+        return malformed("updateDescription.removedFields");
+    out.raw("]");
+    return outcome{};
+}
+
+outcome write_truncated_arrays(json::writer& out, const std::optional<bson::view>& arrays) {
+    if (!arrays || arrays->empty()) {
+        out.raw("null");
+        return outcome{};
+    }
+    char before = '[';
+    bson::cursor c{*arrays};
+    while (c.next()) {
+        if (c.kind() != bson::type::document)
+            return malformed("updateDescription.truncatedArrays");
+        const auto field = bson::find(c.as_document(), "field");
+        const auto size = bson::find(c.as_document(), "newSize");
+        const auto number = size ? size->as_integer() : std::nullopt;
+        if (!field || field->kind() != bson::type::string || !number)
+            return malformed("updateDescription.truncatedArrays");
+        out.raw({&before, 1});
+        out.raw(R"({"field":)");
+        out.string(field->as_string());
+        out.raw(R"(,"size":)");
+        out.integer(*number);
+        out.raw("}");
+        before = ',';
+    }
+    if (c.malformed())
+        return malformed("updateDescription.truncatedArrays");
+    out.raw("]");
+    return outcome{};
+}
+
+outcome write_update(json::writer& out,
+                     const std::optional<change_event::update_description>& update) {
+    if (!update) {
+        out.raw("null");
+        return outcome{};
+    }
+    out.raw(R"({"removedFields":)");
+    if (auto done = write_removed_fields(out, update->removed_fields); !done)
+        return done;
+    out.raw(R"(,"updatedFields":")");
+    if (!bson::write_json(out, update->updated_fields, bson::relaxed_spaced,
+                          bson::json_embedding::embedded))
+        return malformed("updateDescription.updatedFields");
+    out.raw(R"(","truncatedArrays":)");
+    if (auto done = write_truncated_arrays(out, update->truncated_arrays); !done)
+        return done;
+    out.raw("}");
+    return outcome{};
+}
+
+bool is_data(operation op) noexcept {
+    return op == operation::create || op == operation::update || op == operation::remove ||
+           op == operation::read;
+}
+
+} // namespace
+
+envelope::envelope(options o, std::shared_ptr<topic_table> topics)
+    : options_(std::move(o))
+    , topics_(std::move(topics)) {
+    if (options_.with_schemas)
+        schema_head_ = R"({"schema":)" + envelope_schema_head();
+}
+
+outcome envelope::write(const change_event& e, std::int64_t now_ms, record_batch_builder& to) {
+    if (!is_data(e.op))
+        return outcome{};
+    to.begin_event(token_text(e));
+    auto written = write_records(e, texts_of(e), now_ms, to);
+    if (!written) {
+        to.discard_event();
+        written.error().text = std::string{"change event of "}
+                                   .append(e.db)
+                                   .append(".")
+                                   .append(e.collection)
+                                   .append(" (resume token ")
+                                   .append(token_text(e))
+                                   .append("): ")
+                                   .append(written.error().text);
+    }
+    return written;
+}
+
+outcome envelope::write_records(const change_event& e, const collection_texts& texts,
+                                std::int64_t now_ms, record_batch_builder& to) {
+    to.begin_record(texts.topic, e.op);
+    {
+        json::writer out{to.buffer()};
+        if (auto done = write_key(out, e, texts); !done)
+            return done;
+    }
+    to.begin_value();
+    {
+        json::writer out{to.buffer()};
+        if (auto done = write_value(out, e, texts, now_ms); !done)
+            return done;
+    }
+    to.end_record(false);
+    if (e.op != operation::remove || !options_.tombstones_on_delete)
+        return outcome{};
+    to.begin_record(texts.topic, e.op);
+    {
+        json::writer out{to.buffer()};
+        if (auto done = write_key(out, e, texts); !done)
+            return done;
+    }
+    to.begin_value();
+    to.end_record(true);
+    return outcome{};
+}
+
+outcome envelope::write_key(json::writer& out, const change_event& e,
+                            const collection_texts& texts) const {
+    out.raw(texts.key_head);
+    if (!e.id)
+        out.raw("null");
+    else if (!bson::write_json(out, *e.id, bson::relaxed_compact, bson::json_embedding::embedded))
+        return malformed("documentKey._id");
+    out.raw(options_.with_schemas ? R"("}})" : R"("})");
+    return outcome{};
+}
+
+outcome envelope::write_value(json::writer& out, const change_event& e,
+                              const collection_texts& texts, std::int64_t now_ms) const {
+    out.raw(schema_head_);
+    out.raw(texts.value_name);
+    out.raw(R"({"before":)");
+    if (auto done = write_document(out, e.before, "fullDocumentBeforeChange"); !done)
+        return done;
+    out.raw(R"(,"after":)");
+    if (auto done = write_document(out, e.after, "fullDocument"); !done)
+        return done;
+    out.raw(R"(,"updateDescription":)");
+    if (auto done = write_update(out, e.update); !done)
+        return done;
+    out.raw(R"(,"source":)");
+    if (!texts.source.write(out, e))
+        return malformed("lsid");
+    const char op = static_cast<char>(e.op);
+    out.raw(R"(,"op":")");
+    out.raw({&op, 1});
+    out.raw(R"(","ts_ms":)");
+    out.integer(now_ms);
+    out.raw(options_.with_schemas ? R"(,"transaction":null}})" : R"(,"transaction":null})");
+    return outcome{};
+}
+
+const envelope::collection_texts& envelope::texts_of(const change_event& e) {
+    if (last_ && last_->db == e.db && last_->collection == e.collection)
+        return *last_;
+    if (const auto found = collections_.find({e.db, e.collection}); found != collections_.end())
+        return *(last_ = found->second.get());
+
+    auto topic = topics_->topic(e.db, e.collection);
+    std::string key_head = R"({"id":")";
+    std::string value_name;
+    if (options_.with_schemas) {
+        key_head = R"({"schema":)" + key_schema(*topic) + R"(,"payload":)" + key_head;
+        value_name = R"(")" + envelope_schema_name(*topic) + R"("},"payload":)";
+    }
+    auto made = std::make_unique<collection_texts>(collection_texts{
+        std::string{e.db}, std::string{e.collection}, std::move(topic), std::move(key_head),
+        std::move(value_name), source_info{options_.connector, e.db, e.collection}});
+    last_ = made.get();
+    collections_.emplace(name_pair{last_->db, last_->collection}, std::move(made));
+    return *last_;
+}
+
+} // namespace cdc::event

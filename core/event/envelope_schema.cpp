@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/event/envelope_schema.hpp"
+
+#include "core/event/source_info.hpp"
+#include "core/event/topic_name.hpp"
+
+namespace cdc::event {
+
+namespace {
+
+std::string json_field(std::string_view name) {
+    return std::string{R"({"type":"string","optional":true,"name":"io.debezium.data.Json",)"
+                       R"("version":1,"field":")"}
+        .append(name)
+        .append(R"("})");
+}
+
+} // namespace
+
+std::string key_schema(std::string_view topic) {
+    return R"({"type":"struct","fields":[{"type":"string","optional":false,"field":"id"}],)"
+           R"("optional":false,"name":")" +
+           key_schema_name(topic) + R"("})";
+}
+
+std::string envelope_schema_head() {
+    std::string out = R"({"type":"struct","fields":[)";
+    out += json_field("before") + "," + json_field("after") + ",";
+    out += R"({"type":"struct","fields":[)"
+           R"({"type":"array","items":{"type":"string","optional":false},"optional":true,)"
+           R"("field":"removedFields"},)";
+    out += json_field("updatedFields");
+    out += R"(,{"type":"array","items":{"type":"struct","fields":[)"
+           R"({"type":"string","optional":false,"field":"field"},)"
+           R"({"type":"int32","optional":false,"field":"size"}],"optional":false,)"
+           R"("name":"io.debezium.connector.mongodb.changestream.truncatedarray","version":1},)"
+           R"("optional":true,"field":"truncatedArrays"}],"optional":true,)"
+           R"("name":"io.debezium.connector.mongodb.changestream.updatedescription",)"
+           R"("version":1,"field":"updateDescription"},)";
+    out += source_info::schema();
+    out += R"(,{"type":"string","optional":true,"field":"op"},)"
+           R"({"type":"int64","optional":true,"field":"ts_ms"},)"
+           R"({"type":"struct","fields":[{"type":"string","optional":false,"field":"id"},)"
+           R"({"type":"int64","optional":false,"field":"total_order"},)"
+           R"({"type":"int64","optional":false,"field":"data_collection_order"}],)"
+           R"("optional":true,"name":"event.block","version":1,"field":"transaction"}],)"
+           R"("optional":false,"name":)";
+    return out;
+}
+
+} // namespace cdc::event

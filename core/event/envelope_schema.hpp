@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cdc::event {
+
+/// Kafka Connect schemas of our records as JsonConverter writes them (property order: type, fields
+/// or items, optional, name, version, parameters, default, field).
+
+/// The whole schema object of a topic's keys.
+std::string key_schema(std::string_view topic);
+
+/// The schema object of envelopes up to its name, the same for all topics; `"<name>"}` completes
+/// it.
+std::string envelope_schema_head();
+
+} // namespace cdc::event

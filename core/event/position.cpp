@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/event/position.hpp"
+
+#include "core/bson/base64.hpp"
+#include "core/json/reader.hpp"
+#include "core/json/writer.hpp"
+
+namespace cdc::event {
+
+namespace {
+
+// A token's text is the hex form of a KeyString: 82 marks a timestamp, eight bytes big-endian
+// follow. Then come the token's version (2B02 is 1, 2B04 is 2) and its kind (29 is the number 0, a
+// high-water token; 2C0100 is 128, an event's token).
+constexpr std::string_view timestamp_mark = "82";
+constexpr std::size_t time_end = 18;
+constexpr std::size_t version_end = 22;
+
+std::optional<std::uint32_t> read_hex(std::string_view eight_digits) noexcept {
+    std::uint32_t out = 0;
+    for (const char c : eight_digits) {
+        std::uint32_t digit;
+        if (c >= '0' && c <= '9')
+            digit = static_cast<std::uint32_t>(c - '0');
+        else if (c >= 'A' && c <= 'F')
+            digit = static_cast<std::uint32_t>(c - 'A') + 10;
+        else if (c >= 'a' && c <= 'f')
+            digit = static_cast<std::uint32_t>(c - 'a') + 10;
+        else
+            return std::nullopt;
+        out = out << 4 | digit;
+    }
+    return out;
+}
+
+error::diagnostics invalid(std::string_view what) {
+    return error::fail(error::errc::state_invalid, std::string{"stored position: "}.append(what));
+}
+
+} // namespace
+
+position::position(bson::view token, bson::timestamp cluster_time)
+    : token_(bson::document::copy_of(token))
+    , time_(cluster_time) {
+    if (const auto data = bson::find(token, "_data"); data && data->kind() == bson::type::string)
+        data_ = data->as_string();
+}
+
+bool position::is_high_water() const noexcept {
+    if (!time_of(data_) || data_.size() < version_end + 2)
+        return false;
+    const std::string_view version =
+        std::string_view{data_}.substr(time_end, version_end - time_end);
+    const std::string_view kind = std::string_view{data_}.substr(version_end, 2);
+    return (version == "2B02" || version == "2B04") && kind == "29";
+}
+
+position position::clone() const {
+    position out;
+    out.token_ = token_.clone();
+    out.data_ = data_;
+    out.time_ = time_;
+    return out;
+}
+
+std::string position::to_json() const {
+    std::string out;
+    json::writer to{out};
+    to.raw(R"({"resume_token":")");
+    const auto bytes = token().bytes();
+    to.advance_to(bson::write_base64(to.need(bson::base64_size(bytes.size()) + 1), bytes));
+    to.raw(R"(","data":)");
+    to.string(data_);
+    to.raw(R"(,"sec":)");
+    to.integer(time_.t);
+    to.raw(R"(,"ord":)");
+    to.integer(time_.i);
+    to.raw("}");
+    to.close();
+    return out;
+}
+
+error::result<position> position::from_json(std::string_view json) {
+    const auto object = json::reader::parse(json);
+    if (!object)
+        return invalid(object.error().text);
+    const auto token_text = object->string("resume_token");
+    const auto sec = object->unsigned_integer("sec");
+    const auto ord = object->unsigned_integer("ord");
+    if (!token_text)
+        return invalid(token_text.error().text);
+    if (!sec)
+        return invalid(sec.error().text);
+    if (!ord)
+        return invalid(ord.error().text);
+    const auto bytes = bson::read_base64(*token_text);
+    if (!bytes)
+        return invalid("resume_token is not base64");
+    const auto token = bson::view::from(*bytes);
+    if (!token)
+        return invalid("resume_token is not a BSON document");
+    position out{*token, {static_cast<std::uint32_t>(*sec), static_cast<std::uint32_t>(*ord)}};
+    // One form only is ever written, so writing it again finds every other difference: `data` of
+    // another token, times out of range, members that a newer program added.
+    if (out.to_json() != json)
+        return invalid("its parts do not belong together");
+    return out;
+}
+
+std::optional<bson::timestamp> position::time_of(std::string_view data) noexcept {
+    if (data.size() < time_end || !data.starts_with(timestamp_mark))
+        return std::nullopt;
+    const auto t = read_hex(data.substr(2, 8));
+    const auto i = read_hex(data.substr(10, 8));
+    if (!t || !i)
+        return std::nullopt;
+    return bson::timestamp{*t, *i};
+}
+
+} // namespace cdc::event

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/event/source_info.hpp"
+
+#include "core/bson/extended_json.hpp"
+
+#include <charconv>
+
+namespace cdc::event {
+
+namespace {
+
+std::string quoted(std::string_view text) {
+    std::string out;
+    json::writer{out}.string(text);
+    return out;
+}
+
+void integer_or_null(json::writer& out, std::int64_t value, std::int64_t factor) {
+    std::int64_t product;
+    if (__builtin_mul_overflow(value, factor, &product))
+        out.raw("null");
+    else
+        out.integer(product);
+}
+
+} // namespace
+
+source_info::source_info(const connector& c, std::string_view db, std::string_view collection)
+    : before_ts_ms_(R"({"version":)" + quoted(c.version) + R"(,"connector":"mongodb","name":)" +
+                    quoted(c.name) + R"(,"ts_ms":)")
+    , before_ts_us_(R"(,"snapshot":"false","db":)" + quoted(db) + R"(,"sequence":null,"ts_us":)")
+    , before_ord_(R"(,"rs":)" + quoted(c.replica_set) + R"(,"collection":)" + quoted(collection) +
+                  R"(,"ord":)") {}
+
+error::result<void> source_info::write(json::writer& out, const change_event& e) const {
+    const std::int64_t ts_ms =
+        e.wall_time_ms.value_or(static_cast<std::int64_t>(e.cluster_time.t) * 1000);
+    out.raw(before_ts_ms_);
+    out.integer(ts_ms);
+    out.raw(before_ts_us_);
+    integer_or_null(out, ts_ms, 1000);
+    out.raw(R"(,"ts_ns":)");
+    integer_or_null(out, ts_ms, 1000000);
+    out.raw(before_ord_);
+    out.integer(static_cast<std::int32_t>(e.cluster_time.i));
+    if (e.lsid) {
+        out.raw(R"(,"lsid":")");
+        auto written =
+            bson::write_json(out, *e.lsid, bson::strict_compact, bson::json_embedding::embedded);
+        if (!written)
+            return written;
+        out.raw(R"(")");
+    } else {
+        out.raw(R"(,"lsid":null)");
+    }
+    out.raw(R"(,"txnNumber":)");
+    if (e.txn_number)
+        out.integer(*e.txn_number);
+    else
+        out.raw("null");
+    out.raw(R"(,"wallTime":)");
+    if (e.wall_time_ms)
+        out.integer(*e.wall_time_ms);
+    else
+        out.raw("null");
+    out.raw("}");
+    return error::result<void>{};
+}
+
+std::string_view source_info::schema() noexcept {
+    return R"({"type":"struct","fields":[{"type":"string","optional":false,"field":"version"},)"
+           R"({"type":"string","optional":false,"field":"connector"},)"
+           R"({"type":"string","optional":false,"field":"name"},)"
+           R"({"type":"int64","optional":false,"field":"ts_ms"},)"
+           R"({"type":"string","optional":true,"name":"io.debezium.data.Enum","version":1,)"
+           R"("parameters":{"allowed":"true,first,first_in_data_collection,)"
+           R"(last_in_data_collection,last,false,incremental"},)"
+           R"("default":"false","field":"snapshot"},)"
+           R"({"type":"string","optional":false,"field":"db"},)"
+           R"({"type":"string","optional":true,"field":"sequence"},)"
+           R"({"type":"int64","optional":true,"field":"ts_us"},)"
+           R"({"type":"int64","optional":true,"field":"ts_ns"},)"
+           R"({"type":"string","optional":false,"field":"rs"},)"
+           R"({"type":"string","optional":false,"field":"collection"},)"
+           R"({"type":"int32","optional":false,"field":"ord"},)"
+           R"({"type":"string","optional":true,"field":"lsid"},)"
+           R"({"type":"int64","optional":true,"field":"txnNumber"},)"
+           R"({"type":"int64","optional":true,"field":"wallTime"}],)"
+           R"("optional":false,"name":"io.debezium.connector.mongo.Source","version":1,)"
+           R"("field":"source"})";
+}
+
+} // namespace cdc::event

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/event/change_event.hpp"
+#include "core/json/writer.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace cdc::event {
+
+/// Writes the `source` object of one collection's events. Debezium's fields in its order, and `rs`,
+/// the replica set's name, directly before `collection` (Debezium had it until 2.5). Everything
+/// that is the same for each event is text made by the constructor. Immutable, so thread-safe.
+class source_info {
+  public:
+    /// What all collections of a connector share.
+    struct connector {
+        std::string version; ///< of this program
+        std::string name;    ///< topic.prefix
+        std::string replica_set;
+    };
+
+    source_info(const connector& c, std::string_view db, std::string_view collection);
+
+    /// Appends `{…}` of a streamed event. ts_ms is the server's wall time where the event has it
+    /// (MongoDB 6.0), else the cluster time; `ord` is signed in the schema, so ordinals from 2^31
+    /// on are negative as in Debezium; ts_us and ts_ns are null when they do not fit 64 bits.
+    /// Errors: bad_data when `lsid` is malformed.
+    error::result<void> write(json::writer& out, const change_event& e) const;
+
+    /// The field's schema for envelopes with one.
+    static std::string_view schema() noexcept;
+
+  private:
+    std::string before_ts_ms_;
+    std::string before_ts_us_;
+    std::string before_ord_;
+};
+
+} // namespace cdc::event

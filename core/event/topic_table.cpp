@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/event/topic_table.hpp"
+
+#include "core/event/topic_name.hpp"
+
+#include <utility>
+
+namespace cdc::event {
+
+topic_table::topic_table(std::string prefix)
+    : prefix_(std::move(prefix)) {}
+
+std::shared_ptr<const std::string> topic_table::topic(std::string_view db,
+                                                      std::string_view collection) {
+    std::string name = topic_name(prefix_, db, collection);
+    auto& entries = by_topic_[name];
+    for (const entry& e : entries)
+        if (e.db == db && e.collection == collection)
+            return e.topic;
+    entry added{entries.empty() ? std::make_shared<const std::string>(name) : entries.front().topic,
+                std::string{db}, std::string{collection}};
+    if (!entries.empty())
+        clashes_.push_back({std::move(name), entries.front().db + "." + entries.front().collection,
+                            added.db + "." + added.collection});
+    entries.push_back(std::move(added));
+    return entries.back().topic;
+}
+
+std::vector<topic_table::clash> topic_table::take_clashes() {
+    return std::exchange(clashes_, {});
+}
+
+} // namespace cdc::event

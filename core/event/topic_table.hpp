@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cdc::event {
+
+/// The topics of one connector, made once for each collection and shared by the encodings of its
+/// sinks, so that a topic has one string however many batches name it. Grows by an entry for each
+/// collection seen. Lives on the connector's reactor; not thread-safe.
+class topic_table {
+  public:
+    /// Two collections whose records go to one topic, because their names differ only in characters
+    /// a topic cannot have.
+    struct clash {
+        std::string topic;
+        std::string first;  ///< `db.collection` that had the topic before
+        std::string second; ///< `db.collection` that came later
+    };
+
+    explicit topic_table(std::string prefix);
+
+    const std::string& prefix() const noexcept { return prefix_; }
+
+    std::shared_ptr<const std::string> topic(std::string_view db, std::string_view collection);
+
+    /// Clashes found since the last call; each collection is reported once. The caller warns.
+    std::vector<clash> take_clashes();
+
+  private:
+    struct entry {
+        std::shared_ptr<const std::string> topic;
+        std::string db;
+        std::string collection;
+    };
+
+    std::string prefix_;
+    std::map<std::string, std::vector<entry>, std::less<>> by_topic_;
+    std::vector<clash> clashes_;
+};
+
+} // namespace cdc::event
