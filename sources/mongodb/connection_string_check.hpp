@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace cdc::mongodb {
+
+/// What is most often wrong with a connection string, before the driver is asked: the scheme, a
+/// missing host, a port that is none, and characters in user name or password that must be
+/// percent-encoded. Gives the problem, empty: nothing found. Never repeats any part of the string.
+std::string check_connection_string(const std::string& uri);
+
+} // namespace cdc::mongodb

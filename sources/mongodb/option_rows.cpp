@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/mongodb/option_rows.hpp"
+
+#include "sources/mongodb/connection_string_check.hpp"
+#include "sources/mongodb/pattern.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cdc::mongodb {
+
+namespace {
+
+using config::option_type;
+
+constexpr std::string_view connection = "Connection";
+constexpr std::string_view topics = "Topics and payload";
+constexpr std::string_view capture = "Capture";
+constexpr std::string_view filters = "Filters";
+constexpr std::string_view delivery = "Queue and delivery";
+
+constexpr std::int64_t most_ms = INT32_MAX;
+
+constexpr std::string_view no_copy_yet = "copies existing documents, which is not supported yet";
+constexpr std::string_view no_pre_images_yet = "needs pre-images, which are not supported yet";
+constexpr std::string_view pattern_text =
+    "regular expressions (PCRE2) that match the whole name, case ignored; an item without a "
+    "metacharacter but the dot is a literal";
+
+std::string check_pattern(const std::string& item) {
+    const auto compiled = pattern::compile(item);
+    return compiled ? std::string() : "is " + compiled.error().text;
+}
+
+std::string check_topic_prefix(const std::string& text) {
+    const bool good = text.find_first_not_of(
+                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
+                      std::string::npos;
+    return good ? "" : "is not allowed";
+}
+
+} // namespace
+
+std::vector<config::option> supported_rows() {
+    return {
+        {.name = "mongodb.connection.string",
+         .type = option_type::secret,
+         .doc = "Where the deployment is: a MongoDB connection string, with any of its options",
+         .group = connection,
+         .required = true,
+         .check = check_connection_string,
+         .allowed_text = "mongodb://... or mongodb+srv://..."},
+        {.name = "mongodb.user",
+         .doc = "User name, as it is (not percent-encoded); a user in the connection string wins",
+         .group = connection},
+        {.name = "mongodb.password",
+         .type = option_type::secret,
+         .doc = "Password, as it is (not percent-encoded)",
+         .group = connection},
+        {.name = "mongodb.authsource",
+         .fallback = "admin",
+         .doc = "Database that holds the user of mongodb.user",
+         .group = connection},
+        {.name = "mongodb.connect.timeout.ms",
+         .type = option_type::duration_ms,
+         .fallback = "2000",
+         .doc = "Longest wait for a connection to one server (Debezium: 10000)",
+         .group = connection,
+         .min = 100,
+         .max = most_ms},
+        {.name = "mongodb.server.selection.timeout.ms",
+         .type = option_type::duration_ms,
+         .fallback = "30000",
+         .doc =
+             "Longest wait for a server that can be used, before it counts as one failed attempt",
+         .group = connection,
+         .min = 100,
+         .max = most_ms},
+        {.name = "mongodb.socket.timeout.ms",
+         .type = option_type::duration_ms,
+         .fallback = "60000",
+         .doc = "Longest wait for a reply; at least 1000 more than cursor.max.await.time.ms "
+                "(Debezium: "
+                "0, no limit, which a dead connection would hang on)",
+         .group = connection,
+         .min = 2000,
+         .max = most_ms},
+
+        {.name = "capture.mode",
+         .type = option_type::enumeration,
+         .fallback = "change_streams_update_full",
+         .doc = "Whether an update event carries only the change or also the document as looked up "
+                "when the event is read",
+         .group = capture,
+         .allowed = {"change_streams", "change_streams_update_full"},
+         .refused = {{"change_streams_with_pre_image", no_pre_images_yet},
+                     {"change_streams_update_full_with_pre_image", no_pre_images_yet},
+                     {"oplog", "reads the oplog, which is not supported yet"}}},
+        {.name = "capture.scope",
+         .type = option_type::enumeration,
+         .fallback = "deployment",
+         .doc = "What the change stream is opened on",
+         .group = capture,
+         .allowed = {"deployment", "database", "collection"}},
+        {.name = "capture.target",
+         .doc = "The database, or database.collection (cut at the first dot), of a narrow "
+                "capture.scope",
+         .group = capture,
+         .allowed_text = "db for the scope database, db.collection for the scope collection"},
+        {.name = "cursor.max.await.time.ms",
+         .type = option_type::duration_ms,
+         .fallback = "0",
+         .doc = "How long the server holds a read back when there are no changes; 0: its default",
+         .group = capture,
+         .min = 0,
+         .max = most_ms},
+        {.name = "snapshot.mode",
+         .type = option_type::enumeration,
+         .doc = "What to do before changes are read; required here (Debezium: initial)",
+         .group = capture,
+         .required = true,
+         .allowed = {"no_data"},
+         .refused = {{"initial", no_copy_yet},
+                     {"always", no_copy_yet},
+                     {"initial_only", no_copy_yet},
+                     {"when_needed", no_copy_yet},
+                     {"configuration_based", no_copy_yet},
+                     {"custom", no_copy_yet},
+                     {"never", "is an old name, use no_data"}}},
+
+        {.name = "database.include.list",
+         .type = option_type::list,
+         .doc = "Databases to capture; not together with database.exclude.list",
+         .group = filters,
+         .check = check_pattern,
+         .allowed_text = pattern_text},
+        {.name = "database.exclude.list",
+         .type = option_type::list,
+         .doc = "Databases not to capture",
+         .group = filters,
+         .check = check_pattern,
+         .allowed_text = pattern_text},
+        {.name = "collection.include.list",
+         .type = option_type::list,
+         .doc = "Collections to capture, as database.collection; not together with "
+                "collection.exclude.list",
+         .group = filters,
+         .check = check_pattern,
+         .allowed_text = pattern_text},
+        {.name = "collection.exclude.list",
+         .type = option_type::list,
+         .doc = "Collections not to capture, as database.collection",
+         .group = filters,
+         .check = check_pattern,
+         .allowed_text = pattern_text},
+
+        {.name = "topic.prefix",
+         .doc = "Logical name of the deployment: topics are prefix.database.collection",
+         .group = topics,
+         .required = true,
+         .check = check_topic_prefix,
+         .allowed_text = "letters, digits, _ . and -"},
+        {.name = "schemas.enable",
+         .type = option_type::boolean,
+         .fallback = "true",
+         .doc = "Keys and values are {\"schema\": ..., \"payload\": ...}, not the payload alone; a "
+                "sink may override it",
+         .group = topics},
+        {.name = "tombstones.on.delete",
+         .type = option_type::boolean,
+         .fallback = "true",
+         .doc = "A delete event is followed by a record with the same key and no value",
+         .group = topics},
+
+        {.name = "max.batch.size",
+         .type = option_type::integer,
+         .fallback = "2048",
+         .doc = "Most changes that one read asks the server for",
+         .group = delivery,
+         .unit = "changes",
+         .min = 1,
+         .max = INT32_MAX},
+        {.name = "max.queue.size",
+         .type = option_type::integer,
+         .fallback = "8192",
+         .doc = "Records that may wait for the slowest sink before reading pauses; more than "
+                "max.batch.size",
+         .group = delivery,
+         .unit = "records",
+         .min = 1,
+         .max = INT32_MAX,
+         .refused = {{"0", "would be a queue that takes nothing"}}},
+        {.name = "max.queue.size.in.bytes",
+         .type = option_type::bytes,
+         .fallback = "64MiB",
+         .doc = "Bytes of records that may wait for the slowest sink (Debezium: 0, no limit)",
+         .group = delivery,
+         .min = 1,
+         .refused = {{"0", "would be a queue without a limit, which can take all memory"}}},
+        {.name = "offset.flush.interval.ms",
+         .type = option_type::duration_ms,
+         .fallback = "1000",
+         .doc = "How often positions are stored; what was delivered since is sent again after a "
+                "crash (Debezium: 60000)",
+         .group = delivery,
+         .min = 1,
+         .max = most_ms},
+        {.name = "shutdown.timeout.ms",
+         .type = option_type::duration_ms,
+         .fallback = "10000",
+         .doc = "How long a stop may deliver what was read before it gives up",
+         .group = delivery,
+         .min = 0,
+         .max = most_ms},
+    };
+}
+
+} // namespace cdc::mongodb

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/mongodb/options.hpp"
+
+#include "core/config/option_table.hpp"
+#include "core/config/values.hpp"
+#include "sources/mongodb/option_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace cdc::mongodb {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What the server waits when cursor.max.await.time.ms is 0 (MongoDB's default of maxTimeMS for a
+/// getMore on a tailable cursor with awaitData).
+constexpr auto server_await = 1000ms;
+constexpr auto reply_margin = 1000ms;
+
+void check_lists(config::option_check& check) {
+    for (const std::string_view kind : {"database", "collection"}) {
+        const std::string include = fmt::format("{}.include.list", kind);
+        const std::string exclude = fmt::format("{}.exclude.list", kind);
+        if (check.of().given(include) && check.of().given(exclude))
+            check.mistake(exclude, fmt::format("cannot be together with {}", include));
+    }
+}
+
+void check_target(config::option_check& check) {
+    const auto& of = check.of();
+    if (!of.has("capture.scope"))
+        return;
+    const std::string& scope = of.text("capture.scope");
+    if (scope == "deployment") {
+        if (of.given("capture.target"))
+            check.mistake(
+                "capture.target",
+                "has no meaning with capture.scope deployment: leave it out or narrow the "
+                "scope");
+        return;
+    }
+    if (!of.has("capture.target")) {
+        if (!of.given("capture.target"))
+            check.mistake("capture.target", fmt::format("is missing: capture.scope is {}", scope),
+                          scope == "database" ? "db" : "db.collection");
+        return;
+    }
+    const std::string& target = of.text("capture.target");
+    const auto dot = target.find('.');
+    const std::string db = target.substr(0, dot);
+    if (scope == "database" && dot != std::string::npos)
+        check.mistake("capture.target", "holds a dot: with capture.scope database it is a database",
+                      "db");
+    else if (scope == "collection" &&
+             (dot == std::string::npos || dot == 0 || dot + 1 == target.size()))
+        check.mistake("capture.target", "is not a collection, but capture.scope is",
+                      "db.collection");
+    else if (db == "admin" || db == "config" || db == "local")
+        check.mistake("capture.target", "is in a database of the server itself, which is never "
+                                        "captured");
+}
+
+void check_limits(config::option_check& check) {
+    const auto& of = check.of();
+    if (of.has("mongodb.socket.timeout.ms") && of.has("cursor.max.await.time.ms")) {
+        const auto await = of.duration("cursor.max.await.time.ms");
+        const auto least = (await == 0ms ? server_await : await) + reply_margin;
+        if (of.duration("mongodb.socket.timeout.ms") < least)
+            check.mistake("mongodb.socket.timeout.ms",
+                          "is too short: a reply may rightly take cursor.max.await.time.ms",
+                          fmt::format("{} or more", least.count()));
+    }
+    if (of.has("max.queue.size") && of.has("max.batch.size") &&
+        of.integer("max.queue.size") <= of.integer("max.batch.size"))
+        check.mistake("max.queue.size", fmt::format("is not larger than max.batch.size ({})",
+                                                    of.integer("max.batch.size")));
+    if (of.given("mongodb.password") && !of.given("mongodb.user"))
+        check.mistake("mongodb.user", "is missing: mongodb.password is given");
+}
+
+void check_all(config::option_check& check) {
+    check_lists(check);
+    check_target(check);
+    check_limits(check);
+}
+
+} // namespace
+
+const config::option_table& option_table() {
+    static const config::option_table table(
+        "mongodb", "Connectors of `source: mongodb`",
+        [] {
+            auto rows = supported_rows();
+            auto others = other_debezium_rows();
+            rows.insert(rows.end(), others.begin(), others.end());
+            return rows;
+        }(),
+        check_all);
+    return table;
+}
+
+connector_options make_connector_options(const config::values& values) {
+    connector_options out;
+    const auto text = [&](std::string_view name) {
+        return values.has(name) ? values.text(name) : std::string();
+    };
+    out.connection_string = values.text("mongodb.connection.string");
+    out.user = text("mongodb.user");
+    out.password = text("mongodb.password");
+    out.auth_source = values.text("mongodb.authsource");
+    out.connect_timeout = values.duration("mongodb.connect.timeout.ms");
+    out.server_selection_timeout = values.duration("mongodb.server.selection.timeout.ms");
+    out.socket_timeout = values.duration("mongodb.socket.timeout.ms");
+
+    out.topic_prefix = values.text("topic.prefix");
+
+    out.capture_mode = values.text("capture.mode") == "change_streams"
+                           ? capture_mode::change_streams
+                           : capture_mode::change_streams_update_full;
+    const std::string& scope = values.text("capture.scope");
+    if (scope != "deployment") {
+        const std::string& target = values.text("capture.target");
+        const auto dot = target.find('.');
+        out.target_db = target.substr(0, dot);
+        out.capture_scope = capture_scope::database;
+        if (scope == "collection") {
+            out.capture_scope = capture_scope::collection;
+            out.target_collection = target.substr(dot + 1);
+        }
+    }
+    out.max_await_time = values.duration("cursor.max.await.time.ms");
+
+    out.database_include = values.list("database.include.list");
+    out.database_exclude = values.list("database.exclude.list");
+    out.collection_include = values.list("collection.include.list");
+    out.collection_exclude = values.list("collection.exclude.list");
+
+    out.tombstones_on_delete = values.boolean("tombstones.on.delete");
+    out.max_batch_size = static_cast<std::size_t>(values.integer("max.batch.size"));
+    out.max_queue_size = static_cast<std::size_t>(values.integer("max.queue.size"));
+    out.max_queue_bytes = static_cast<std::size_t>(values.bytes("max.queue.size.in.bytes"));
+    out.offset_flush_interval = values.duration("offset.flush.interval.ms");
+    out.schemas_enable = values.boolean("schemas.enable");
+    out.shutdown_timeout = values.duration("shutdown.timeout.ms");
+    return out;
+}
+
+} // namespace cdc::mongodb
