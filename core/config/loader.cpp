@@ -341,6 +341,7 @@ loaded load(const std::filesystem::path& file, const known_kinds& kinds,
             const environment& variables) {
     loaded out;
     configuration read = reading(kinds, variables, out.found).run(file);
+    out.found.sort();
     if (out.found.mistakes().empty())
         out.result = std::move(read);
     return out;

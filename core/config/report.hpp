@@ -16,6 +16,9 @@ class report {
     const std::vector<mistake>& mistakes() const noexcept { return mistakes_; }
     const std::vector<mistake>& warnings() const noexcept { return warnings_; }
 
+    /// Puts everything into the file's order; what has no line comes last.
+    void sort();
+
     /// Enough was collected: further mistakes are only counted, and need not look for near names.
     bool full() const noexcept { return mistakes_.size() >= most; }
 
