@@ -1,2 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-int main() { return 0; }
+#include "core/app/command_line.hpp"
+#include "core/app/exit_code.hpp"
+#include "core/app/load_configuration.hpp"
+#include "core/app/registry.hpp"
+#include "core/app/run.hpp"
+#include "core/config/option_printer.hpp"
+#include "core/log/set_up.hpp"
+
+#include <cstdlib>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <variant>
+
+namespace {
+
+using namespace cdc;
+
+int do_run(const app::run_command& command) {
+    const app::registry known = app::make_registry();
+    const auto configuration = app::load_configuration(command.config, known.kinds(), std::cerr);
+    if (!configuration)
+        return app::exit_code::configuration;
+
+    auto hidden = std::make_shared<log::redactor>();
+    for (const auto& secret : configuration->secrets)
+        hidden->hide(secret);
+    const log::logger logger(log::make_backend(command.levels, hidden), "service");
+    return app::run(*configuration, known, logger);
+}
+
+int do_options(const app::options_command& command) {
+    const auto format =
+        command.markdown ? config::reference_format::markdown : config::reference_format::plain;
+    std::cout << config::print_reference(app::make_registry().tables(), format);
+    return app::exit_code::stopped;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        const auto command =
+            app::parse_command_line(argc, argv, std::getenv("MONGOCDC_LOG"), std::cout, std::cerr);
+        if (const auto* run = std::get_if<app::run_command>(&command))
+            return do_run(*run);
+        if (const auto* options = std::get_if<app::options_command>(&command))
+            return do_options(*options);
+        return std::get<app::finished>(command).code;
+    } catch (const std::exception& e) {
+        std::cerr << "mongocdc: internal error: " << e.what() << '\n';
+        return app::exit_code::internal;
+    }
+}

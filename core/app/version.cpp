@@ -3,6 +3,8 @@
 
 namespace cdc::app {
 
-std::string_view version() noexcept { return MONGOCDC_VERSION; }
+std::string_view version() noexcept {
+    return MONGOCDC_VERSION;
+}
 
 } // namespace cdc::app

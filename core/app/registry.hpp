@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/config/loader.hpp"
+#include "core/config/option_table.hpp"
+#include "sinks/sink.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cdc::app {
+
+struct source_kind {
+    std::string name; ///< as in `source:`
+    const config::option_table* options;
+};
+
+struct sink_kind {
+    std::string name; ///< as in `type:`
+    const config::option_table* options;
+    /// Makes a sink from checked values of `options`.
+    std::function<std::unique_ptr<sink::sink>(sink::context, const config::values&)> make;
+};
+
+/// The explicit list of what a configuration can name. A new sink or source is a row here and
+/// nothing else. Immutable once made; must outlive what was made from it.
+struct registry {
+    std::vector<source_kind> sources;
+    std::vector<sink_kind> sinks;
+
+    /// nullptr: there is none of that name.
+    const source_kind* source(std::string_view name) const noexcept;
+    const sink_kind* sink(std::string_view name) const noexcept;
+
+    config::known_kinds kinds() const;
+    /// All tables in the order of the reference: the service, sources, sinks.
+    std::vector<const config::option_table*> tables() const;
+};
+
+registry make_registry();
+
+} // namespace cdc::app
