@@ -126,18 +126,19 @@ outcome envelope::write(const change_event& e, std::int64_t now_ms, record_batch
         return outcome{};
     to.begin_event(token_text(e));
     auto written = write_records(e, texts_of(e), now_ms, to);
-    if (!written) {
-        to.discard_event();
-        written.error().text = std::string{"change event of "}
-                                   .append(e.db)
-                                   .append(".")
-                                   .append(e.collection)
-                                   .append(" (resume token ")
-                                   .append(token_text(e))
-                                   .append("): ")
-                                   .append(written.error().text);
-    }
-    return written;
+    if (written)
+        return written;
+    to.discard_event();
+    error::diagnostics why = written.error();
+    why.text = std::string{"change event of "}
+                   .append(e.db)
+                   .append(".")
+                   .append(e.collection)
+                   .append(" (resume token ")
+                   .append(token_text(e))
+                   .append("): ")
+                   .append(why.text);
+    return why;
 }
 
 outcome envelope::write_records(const change_event& e, const collection_texts& texts,
