@@ -14,9 +14,9 @@ class encoder {
   public:
     virtual ~encoder() = default;
 
-    /// Appends the records of `e`, none when it makes none. The caller has called `begin_event`.
-    /// All encoders of a connector make the same number of records for an event. On an error the
-    /// caller discards the event; `out` needs no cleaning up. `now_ms`: wall clock, ms since 1970.
+    /// Begins the event in `out` and appends its records, none when it makes none. All encoders of
+    /// a connector make the same number of records for an event. On an error `out` is as it was
+    /// before. `now_ms`: wall clock, ms since 1970.
     /// Errors: bad_data for what cannot be written in this encoding.
     virtual error::result<void> encode(const event::change_event& e, std::int64_t now_ms,
                                        event::record_batch_builder& out) = 0;

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/pipeline/slicer.hpp"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <string_view>
+
+namespace cdc::pipeline {
+
+namespace {
+
+std::string_view token_text(const event::change_event& e) {
+    const auto data = bson::find(e.resume_token, "_data");
+    return data && data->kind() == bson::type::string ? data->as_string() : std::string_view{};
+}
+
+} // namespace
+
+slicer::slicer(std::vector<std::shared_ptr<encoder>> encoders, std::vector<event::position> starts,
+               limits bounds)
+    : encoders_(std::move(encoders))
+    , starts_(std::move(starts))
+    , bounds_(bounds) {
+    assert(!encoders_.empty());
+    for (const auto& start : starts_) {
+        behind_.push_back(!start.empty());
+        behind_count_ += !start.empty();
+    }
+}
+
+bool slicer::ends_catching_up(const event::change_event& e) const {
+    const auto at = token_text(e);
+    for (std::size_t i = 0; i < starts_.size(); ++i)
+        if (behind_[i] && at > starts_[i].data())
+            return true;
+    return false;
+}
+
+void slicer::note_catching_up(const event::change_event& e) {
+    const auto at = token_text(e);
+    for (std::size_t i = 0; i < starts_.size(); ++i)
+        if (behind_[i] && at > starts_[i].data()) {
+            behind_[i] = false;
+            --behind_count_;
+        }
+}
+
+error::result<std::size_t> slicer::encode(const event::change_event& e, std::int64_t now_ms,
+                                          std::vector<event::record_batch_builder>& builders) {
+    const auto describe = [&e](std::string_view what) {
+        return fmt::format("event of {}.{} at position {} (cluster time {}.{}): {}", e.db,
+                           e.collection, token_text(e), e.cluster_time.t, e.cluster_time.i, what);
+    };
+    const std::size_t before = builders.front().size();
+    for (std::size_t i = 0; i < encoders_.size(); ++i) {
+        auto done = encoders_[i]->encode(e, now_ms, builders[i]);
+        if (!done) {
+            for (std::size_t k = 0; k < i; ++k)
+                builders[k].discard_event();
+            auto d = done.error();
+            d.text = describe(d.text);
+            return d;
+        }
+        if (builders[i].size() != builders.front().size())
+            return error::fail(error::errc::internal,
+                               describe("encoders disagree about its number of records"));
+    }
+    return builders.front().size() - before;
+}
+
+error::result<slicer::slice> slicer::next(const source::batch& batch, std::size_t& at,
+                                          std::int64_t now_ms) {
+    const auto& events = batch.events();
+    std::vector<event::record_batch_builder> builders;
+    builders.reserve(encoders_.size());
+    for (std::size_t i = 0; i < encoders_.size(); ++i)
+        builders.emplace_back(next_sequence_);
+    auto positions = std::make_shared<ack_window::marks>();
+    std::size_t position_bytes = 0;
+    slice out;
+
+    const auto bytes = [&builders] {
+        std::size_t sum = 0;
+        for (const auto& b : builders)
+            sum += b.bytes();
+        return sum;
+    };
+    while (at < events.size() && builders.front().size() < bounds_.records &&
+           bytes() < bounds_.bytes) {
+        const auto& e = events[at];
+        if (behind_count_ > 0) {
+            if (builders.front().size() > 0 && ends_catching_up(e))
+                break;
+            note_catching_up(e);
+        }
+        auto records = encode(e, now_ms, builders);
+        if (!records) {
+            if (out.events == 0)
+                return records.error();
+            break; // what was read before it goes out first; the next call meets it again
+        }
+        // An event without records is safe together with what came before it.
+        positions->push_back({builders.front().next_sequence() - 1,
+                              event::position(e.resume_token, e.cluster_time)});
+        position_bytes += sizeof(event::record_batch::mark) + 3 * e.resume_token.size();
+        ++out.events;
+        ++at;
+    }
+    if (at == events.size() && batch.end())
+        positions->push_back({builders.front().next_sequence() - 1, batch.end()->clone()});
+
+    if (builders.front().size() > 0) {
+        auto entry = std::make_shared<queue_entry>();
+        next_sequence_ = builders.front().next_sequence();
+        for (auto& b : builders)
+            entry->encodings.push_back(b.finish());
+        entry->extra_bytes = position_bytes;
+        out.entry = std::move(entry);
+        out.had = behind_;
+    }
+    out.last = next_sequence_ - 1;
+    out.positions = std::move(positions);
+    return out;
+}
+
+} // namespace cdc::pipeline
