@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/mongodb/streaming/oplog_history.hpp"
+
+#include "core/bson/builder.hpp"
+#include "sources/mongodb/cursor/change_cursor.hpp"
+
+#include <fmt/chrono.h>
+
+#include <chrono>
+#include <ctime>
+
+namespace cdc::mongodb::streaming {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::chrono::milliseconds probe_wait{500};
+constexpr int object_too_large = 10334;
+
+} // namespace
+
+std::string in_words(bson::timestamp t) {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ} (timestamp {}, {})",
+                       fmt::gmtime(static_cast<std::time_t>(t.t)), t.t, t.i);
+}
+
+asio::awaitable<error::result<void>> oplog_history::reaches_back_to(bson::timestamp since) {
+    cursor::change_cursor probe(runner_, {1, probe_wait});
+    auto aggregate = cursor::open_probe_stream(target_, since);
+    auto reply = co_await probe.open(std::move(aggregate));
+    if (reply && probe.is_open())
+        reply = co_await probe.get_more();
+    co_await probe.kill();
+    // An event that is too large to send was found behind the start, so the start is there.
+    if (!reply && reply.error().server_code != object_too_large)
+        co_return std::move(reply).error();
+    co_return error::result<void>{};
+}
+
+asio::awaitable<std::string> oplog_history::range() {
+    auto oldest = co_await end(1);
+    auto newest = co_await end(-1);
+    co_return fmt::format("oldest entry {}, newest {}", oldest, newest);
+}
+
+asio::awaitable<std::string> oplog_history::end(std::int32_t direction) {
+    bson::builder s;
+    s.int32("$natural", direction);
+    const auto sort = s.finish();
+    bson::builder p;
+    p.int32("ts", 1);
+    const auto projection = p.finish();
+    bson::builder b;
+    b.string("find", "oplog.rs")
+        .document("sort", sort)
+        .int32("limit", 1)
+        .boolean("singleBatch", true)
+        .document("projection", projection)
+        .int32("maxTimeMS", 5000);
+    auto find = b.finish();
+    std::string db = "local";
+    auto reply = co_await runner_.command(std::move(db), std::move(find));
+    if (reply)
+        if (const auto ts = bson::find_path(*reply, "cursor.firstBatch.0.ts");
+            ts && ts->kind() == bson::type::timestamp)
+            co_return in_words(ts->as_timestamp());
+    co_return "unknown";
+}
+
+} // namespace cdc::mongodb::streaming

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/bson/view.hpp"
+#include "core/error/result.hpp"
+#include "sources/mongodb/cursor/change_pipeline.hpp"
+#include "sources/mongodb/cursor/command_runner.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <string>
+
+namespace cdc::mongodb::streaming {
+
+/// Questions about how far back the history of the connected server reaches. Borrows its runner;
+/// one call at a time, and only while the runner runs no other command.
+class oplog_history {
+  public:
+    oplog_history(cursor::command_runner& runner, cursor::stream_target target)
+        : runner_(runner)
+        , target_(std::move(target)) {}
+
+    /// Succeeds when the oplog still holds what happened at `since`: opens a second stream there
+    /// (startAtOperationTime, no filter) and closes it behind its first getMore. Ends at once for
+    /// the time of an event of the target, else within half a second of waiting on the server.
+    /// Errors: those of a command; server code 286 when it does not.
+    boost::asio::awaitable<error::result<void>> reaches_back_to(bson::timestamp since);
+
+    /// "oldest entry …, newest …" for people; "unknown" where the user may not read the oplog or
+    /// the server does not answer. Reads one entry at each end.
+    boost::asio::awaitable<std::string> range();
+
+  private:
+    boost::asio::awaitable<std::string> end(std::int32_t direction);
+
+    cursor::command_runner& runner_;
+    cursor::stream_target target_;
+};
+
+/// "2026-11-30T07:42:11Z (timestamp 1796020675, 10)"
+std::string in_words(bson::timestamp t);
+
+} // namespace cdc::mongodb::streaming

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/mongodb/streaming/stream_progress.hpp"
+
+namespace cdc::mongodb::streaming {
+
+namespace {
+
+event::position position_of(bson::view token, bson::timestamp otherwise) {
+    auto time = otherwise;
+    if (const auto data = bson::find(token, "_data"); data && data->kind() == bson::type::string)
+        if (const auto inside = event::position::time_of(data->as_string()))
+            time = *inside;
+    return {token, time};
+}
+
+/// Behind everything in `reply`, or empty when the reply does not tell.
+event::position behind(const cursor::change_reply& reply) {
+    const auto now = reply.operation_time.value_or(bson::timestamp{});
+    if (reply.post_batch_token)
+        return position_of(*reply.post_batch_token, now);
+    if (reply.empty())
+        return {};
+    const auto id = bson::find(reply.last(), "_id");
+    if (!id || id->kind() != bson::type::document)
+        return {};
+    return position_of(id->as_document(), now);
+}
+
+} // namespace
+
+cursor::open_at stream_progress::next_opening() const {
+    if (!at_.empty())
+        return at_.clone();
+    if (start_time_)
+        return *start_time_;
+    return std::monostate{};
+}
+
+error::result<std::optional<event::position>>
+stream_progress::on_opened(const cursor::change_reply& reply) {
+    unproved_ = !at_.empty() && !at_.is_high_water();
+    auto moved = on_reply(reply);
+    if (!at_.empty() || start_time_)
+        return moved;
+    if (!reply.operation_time)
+        return error::fail(error::errc::protocol,
+                           "the server gives neither a resume token nor its operation time");
+    start_time_ = reply.operation_time;
+    return moved;
+}
+
+std::optional<event::position> stream_progress::on_reply(const cursor::change_reply& reply) {
+    if (!reply.empty())
+        unproved_ = false;
+    if (unproved_)
+        return std::nullopt;
+    auto next = behind(reply);
+    if (next <= at_)
+        return std::nullopt;
+    at_ = next.clone();
+    return next;
+}
+
+} // namespace cdc::mongodb::streaming

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sources/mongodb/streaming/stream_source.hpp"
+
+#include "core/bson/builder.hpp"
+#include "sources/mongodb/streaming/stream_batch.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cassert>
+#include <exception>
+
+namespace cdc::mongodb::streaming {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr std::chrono::seconds stop_grace{1};
+error::diagnostics cancelled() {
+    return error::fail(error::errc::cancelled, "cancelled");
+}
+
+bool ends_with_invalidate(const cursor::change_reply& reply) {
+    if (reply.empty())
+        return false;
+    const auto type = bson::find(reply.last(), "operationType");
+    return type && type->kind() == bson::type::string && type->as_string() == "invalidate";
+}
+
+} // namespace
+
+stream_source::stream_source(asio::any_io_executor reactor,
+                             std::unique_ptr<cursor::command_runner> runner,
+                             stream_settings settings, filters f, log::logger logger)
+    : logger_(std::move(logger))
+    , runner_(std::move(runner))
+    , settings_(std::move(settings))
+    , filters_(std::move(f))
+    , policy_(settings_.target.describe(), settings_.backoff, settings_.seed)
+    , history_(*runner_, settings_.target)
+    , cursor_(*runner_, {settings_.batch_size, settings_.max_await})
+    , tasks_(reactor, logger_)
+    , consumer_(reactor)
+    , fetcher_(reactor)
+    , stopper_(std::move(reactor)) {}
+
+stream_source::~stream_source() {
+    assert(!fetching_);
+}
+
+// --- The caller's side --------------------------------------------------------------------------
+
+asio::awaitable<error::result<void>> stream_source::start(event::position from) {
+    if (cancelled_)
+        co_return cancelled();
+    progress_ = stream_progress(std::move(from));
+    fetching_ = true;
+    tasks_.spawn("change stream", run_fetch());
+    while (!opened_ && !failed_ && !cancelled_)
+        co_await consumer_.wait();
+    if (cancelled_)
+        co_return cancelled();
+    if (!opened_)
+        co_return *failed_;
+    co_return error::result<void>{};
+}
+
+asio::awaitable<error::result<std::unique_ptr<cdc::source::batch>>> stream_source::next_batch() {
+    for (;;) {
+        if (cancelled_)
+            co_return cancelled();
+        if (waiting_) {
+            auto taken = std::move(*waiting_);
+            waiting_.reset();
+            fetcher_.notify(); // the next getMore goes out while this one is decoded and handled
+            auto batch = std::make_unique<stream_batch>(std::move(taken.reply),
+                                                        std::move(taken.end), filters_);
+            skipped_ += batch->skipped();
+            if (batch->stopped()) {
+                end_with(*batch->stopped());
+                if (batch->events().empty())
+                    co_return *failed_;
+            }
+            if (batch->idle())
+                continue;
+            co_return std::unique_ptr<cdc::source::batch>(std::move(batch));
+        }
+        if (failed_)
+            co_return *failed_;
+        co_await consumer_.wait();
+    }
+}
+
+void stream_source::cancel() noexcept {
+    if (cancelled_)
+        return;
+    cancelled_ = true;
+    // A waiting getMore soon ends by itself, and then the cursor can be closed.
+    if (in_flight_ == flight::other)
+        runner_->cancel();
+    consumer_.notify();
+    fetcher_.notify();
+}
+
+asio::awaitable<void> stream_source::stop() {
+    cancel();
+    const auto deadline = std::chrono::steady_clock::now() + stop_grace;
+    while (fetching_) {
+        const auto left = deadline - std::chrono::steady_clock::now();
+        if (left <= left.zero()) {
+            runner_->cancel();
+            break;
+        }
+        co_await stopper_.wait_for(left);
+    }
+    co_await tasks_.join();
+    co_await runner_->stop();
+}
+
+// --- The fetching side --------------------------------------------------------------------------
+
+void stream_source::end_with(error::diagnostics d) {
+    if (!failed_)
+        failed_ = std::move(d);
+    consumer_.notify();
+    fetcher_.notify();
+}
+
+void stream_source::hand_over(cursor::change_reply reply, std::optional<event::position> end) {
+    if (reply.empty() && !end)
+        return;
+    waiting_.emplace(fetched{std::move(reply), std::move(end)});
+    consumer_.notify();
+}
+
+asio::awaitable<void> stream_source::run_fetch() {
+    try {
+        co_await fetch();
+    } catch (const std::exception& e) {
+        end_with(
+            error::fail(error::errc::internal,
+                        fmt::format("the change stream ended with an exception: {}", e.what())));
+    }
+    in_flight_ = flight::none;
+    fetching_ = false;
+    stopper_.notify();
+}
+
+asio::awaitable<void> stream_source::fetch() {
+    while (!cancelled_ && !failed_) {
+        auto where = cursor::phase::connecting;
+        error::result<void> done{};
+        if (!connected_)
+            done = co_await connect();
+        if (done && !cancelled_) {
+            where = progress_.opens_with_token() ? cursor::phase::opening_with_token
+                                                 : cursor::phase::opening_without;
+            done = co_await open();
+        }
+        if (done && !cancelled_) {
+            where = cursor::phase::get_more;
+            done = co_await read();
+        }
+        if (done || cancelled_ || failed_)
+            break;
+        auto why = std::move(done).error();
+        if (!co_await recover(where, std::move(why)))
+            break;
+    }
+    if (connected_ && cursor_.is_open()) {
+        in_flight_ = flight::get_more; // its end is bounded by `stop` alone
+        co_await cursor_.kill();
+        in_flight_ = flight::none;
+    }
+}
+
+asio::awaitable<error::result<void>> stream_source::connect() {
+    cursor_.forget();
+    in_flight_ = flight::other;
+    auto server = co_await runner_->connect();
+    in_flight_ = flight::none;
+    if (!server)
+        co_return std::move(server).error();
+    if (cancelled_)
+        co_return cancelled();
+    if (server->set_name.empty()) {
+        if (server->server_type == "Mongos")
+            co_return error::fail(
+                error::errc::unsupported,
+                fmt::format("{} is a mongos; sharded clusters are not supported, connect to a "
+                            "replica set",
+                            server->host));
+        co_return error::fail(
+            error::errc::unsupported,
+            fmt::format("{} is a standalone server; change streams need a replica set (one member "
+                        "is enough)",
+                        server->host));
+    }
+    if (!set_name_.empty() && set_name_ != server->set_name)
+        co_return error::fail(error::errc::configuration,
+                              fmt::format("{} now belongs to replica set {}, not {}", server->host,
+                                          server->set_name, set_name_));
+    bson::builder b;
+    b.int32("buildInfo", 1);
+    auto build_info = b.finish();
+    std::string db = "admin";
+    in_flight_ = flight::other;
+    auto reply = co_await runner_->command(std::move(db), std::move(build_info));
+    in_flight_ = flight::none;
+    if (!reply && reply.error().code != error::errc::server)
+        co_return std::move(reply).error();
+    server_version_ = "unknown";
+    if (reply)
+        if (const auto v = bson::find(*reply, "version"); v && v->kind() == bson::type::string)
+            server_version_ = v->as_string();
+    set_name_ = server->set_name;
+    host_ = server->host;
+    connected_ = true;
+    co_return error::result<void>{};
+}
+
+asio::awaitable<error::result<void>> stream_source::open() {
+    // What is left of the stream before; on a new connection there is nothing.
+    if (cursor_.is_open()) {
+        in_flight_ = flight::other;
+        co_await cursor_.kill();
+        in_flight_ = flight::none;
+        if (cancelled_)
+            co_return cancelled();
+    }
+    const auto at = progress_.next_opening();
+    const bool from_now = std::holds_alternative<std::monostate>(at);
+    auto aggregate = cursor::open_change_stream(settings_.target, at, filters_);
+    in_flight_ = flight::other;
+    auto reply = co_await cursor_.open(std::move(aggregate));
+    in_flight_ = flight::none;
+    if (!reply)
+        co_return std::move(reply).error();
+    auto moved = progress_.on_opened(*reply);
+    if (!moved)
+        co_return std::move(moved).error();
+    if (*moved)
+        policy_.on_progress();
+    log_opening(from_now);
+    while (waiting_ && !cancelled_ && !failed_)
+        co_await fetcher_.wait();
+    hand_over(std::move(*reply), std::move(*moved));
+    if (!opened_) {
+        opened_ = true;
+        consumer_.notify();
+    }
+    co_return error::result<void>{};
+}
+
+asio::awaitable<error::result<void>> stream_source::read() {
+    for (;;) {
+        while (waiting_ && !cancelled_ && !failed_)
+            co_await fetcher_.wait();
+        if (cancelled_ || failed_)
+            co_return error::result<void>{};
+        if (!cursor_.is_open())
+            co_return error::fail(error::errc::protocol,
+                                  "the server closed the change stream without saying why");
+        in_flight_ = flight::get_more;
+        auto reply = co_await cursor_.get_more();
+        in_flight_ = flight::none;
+        if (!reply)
+            co_return std::move(reply).error();
+        if (cancelled_ || failed_)
+            co_return error::result<void>{};
+        if (ends_with_invalidate(*reply)) {
+            // Its token is no place to resume at; the batch's decoding ends the stream.
+            hand_over(std::move(*reply), std::nullopt);
+            co_return error::result<void>{};
+        }
+        auto end = progress_.on_reply(*reply);
+        if (progress_.needs_proof()) {
+            auto proved = co_await prove();
+            if (!proved)
+                co_return std::move(proved).error();
+            end = progress_.on_reply(*reply);
+        }
+        if (end || !reply->empty())
+            policy_.on_progress();
+        if (std::exchange(troubled_, false))
+            logger_.info("reads changes again from {}", host_);
+        hand_over(std::move(*reply), std::move(end));
+    }
+}
+
+asio::awaitable<error::result<void>> stream_source::prove() {
+    const auto since = progress_.at().cluster_time();
+    if (since == bson::timestamp{})
+        co_return error::result<void>{}; // unknown time: only an event can prove anything
+    in_flight_ = flight::other;
+    auto there = co_await history_.reaches_back_to(since);
+    in_flight_ = flight::none;
+    if (there) {
+        logger_.debug("the oplog reaches back to the position's time {}", in_words(since));
+        progress_.on_proved();
+    }
+    co_return there;
+}
+
+asio::awaitable<bool> stream_source::recover(cursor::phase where, error::diagnostics d) {
+    if (cancelled_)
+        co_return false;
+    const auto action = policy_.on_error(where, d);
+    switch (action.what) {
+    case cursor::resume_action::kind::retry:
+        break;
+    case cursor::resume_action::kind::position_dead: {
+        in_flight_ = flight::other;
+        const auto range = co_await history_.range();
+        in_flight_ = flight::none;
+        d.code = error::errc::position_lost;
+        d.text = fmt::format("the position of {} is lost, changes behind it can no longer be read "
+                             "(oplog: {}): {}",
+                             progress_.at().empty() ? std::string("unknown time")
+                                                    : in_words(progress_.at().cluster_time()),
+                             range, action.text);
+        end_with(std::move(d));
+        co_return false;
+    }
+    case cursor::resume_action::kind::fail:
+        d.text = action.text;
+        if (!progress_.at().empty())
+            d.text += fmt::format(" (position: {})", in_words(progress_.at().cluster_time()));
+        end_with(std::move(d));
+        co_return false;
+    }
+    if (std::has_single_bit(policy_.failures()))
+        logger_.warn("change stream of {}: {}; attempt {} to go on follows in {} ms",
+                     settings_.target.describe(), d.describe(), policy_.failures(),
+                     action.delay.count());
+    troubled_ = true;
+    if (action.reconnect) {
+        connected_ = false;
+        cursor_.forget();
+    }
+    ++reopened_;
+    co_await pause(action.delay);
+    co_return !cancelled_ && !failed_;
+}
+
+asio::awaitable<void> stream_source::pause(std::chrono::milliseconds delay) {
+    const auto until = std::chrono::steady_clock::now() + delay;
+    while (!cancelled_ && !failed_) {
+        const auto left = until - std::chrono::steady_clock::now();
+        if (left <= left.zero())
+            break;
+        co_await fetcher_.wait_for(left);
+    }
+}
+
+void stream_source::log_opening(bool from_now) {
+    if (opened_)
+        return;
+    const auto& at = progress_.at();
+    const auto time = at.empty() ? std::string("an unknown time") : in_words(at.cluster_time());
+    logger_.info("reads changes of {} from {} (MongoDB {}, replica set {}), {} {}",
+                 settings_.target.describe(), host_, server_version_, set_name_,
+                 from_now ? "starts from now at" : "goes on behind", time);
+}
+
+} // namespace cdc::mongodb::streaming

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/log/logger.hpp"
+#include "core/pipeline/retry_policy.hpp"
+#include "core/runtime/task_group.hpp"
+#include "core/runtime/wake_slot.hpp"
+#include "sources/mongodb/cursor/change_cursor.hpp"
+#include "sources/mongodb/cursor/command_runner.hpp"
+#include "sources/mongodb/cursor/resume_policy.hpp"
+#include "sources/mongodb/filters.hpp"
+#include "sources/mongodb/streaming/oplog_history.hpp"
+#include "sources/mongodb/streaming/stream_progress.hpp"
+#include "sources/source.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cdc::mongodb::streaming {
+
+struct stream_settings {
+    cursor::stream_target target;
+    std::int32_t batch_size = 2048; ///< documents a getMore gives at most; 0: server's limit
+    std::chrono::milliseconds max_await{0}; ///< a getMore waits so long; 0: server's default
+    /// `first` must not be below 500 ms with a real client (see client::client).
+    pipeline::retry_policy::limits backoff{};
+    std::uint64_t seed = 0; ///< of the backoff's jitter
+};
+
+/// Reads one change stream of one replica set as a source. Opens it, keeps it open through faults
+/// as resume_policy says, always behind the last position that counts (stream_progress), and hands
+/// out what the filters want. At the first start it starts from now; the first batch then carries
+/// that position.
+///
+/// While a batch is handled the next getMore is in flight; at most one finished reply waits. So two
+/// replies are held at most, the one that is handled included.
+///
+/// Terminal errors: position_lost (the text names the position's time and the oplog's range, as far
+/// as the user may see it), unsupported (a standalone, a sharded cluster, an invalidated stream),
+/// configuration, authentication, bad_data, server. Every later call gives the same error.
+///
+/// Lives on one reactor. Stopping: `cancel` ends pending calls at once; `stop` waits up to a second
+/// for a getMore in flight, so that the cursor can be closed on the server.
+class stream_source final : public source::source {
+  public:
+    stream_source(boost::asio::any_io_executor reactor,
+                  std::unique_ptr<cursor::command_runner> runner, stream_settings settings,
+                  filters f, log::logger logger);
+    ~stream_source() override;
+
+    boost::asio::awaitable<error::result<void>> start(event::position from) override;
+    boost::asio::awaitable<error::result<std::unique_ptr<cdc::source::batch>>>
+    next_batch() override;
+    void cancel() noexcept override;
+    boost::asio::awaitable<void> stop() override;
+
+    /// Of the replica set; from `start` on.
+    const std::string& set_name() const noexcept { return set_name_; }
+    /// "4.4.0"; from `start` on; "unknown" when the server does not tell.
+    const std::string& server_version() const noexcept { return server_version_; }
+    /// host:port of the member that is read from; from `start` on.
+    const std::string& host() const noexcept { return host_; }
+    /// Times that the stream had to be opened again.
+    std::uint64_t reopened() const noexcept { return reopened_; }
+    /// Documents that came and made no event.
+    std::uint64_t skipped() const noexcept { return skipped_; }
+
+  private:
+    struct fetched {
+        cursor::change_reply reply;
+        std::optional<event::position> end;
+    };
+    /// What a cancel may cut off at once.
+    enum class flight { none, get_more, other };
+
+    boost::asio::awaitable<void> run_fetch();
+    boost::asio::awaitable<void> fetch();
+    boost::asio::awaitable<error::result<void>> connect();
+    boost::asio::awaitable<error::result<void>> open();
+    boost::asio::awaitable<error::result<void>> read();
+    boost::asio::awaitable<error::result<void>> prove();
+    /// False when the stream is over.
+    boost::asio::awaitable<bool> recover(cursor::phase where, error::diagnostics d);
+    boost::asio::awaitable<void> pause(std::chrono::milliseconds delay);
+    void hand_over(cursor::change_reply reply, std::optional<event::position> end);
+    void log_opening(bool from_now);
+    void end_with(error::diagnostics d);
+
+    log::logger logger_;
+    std::unique_ptr<cursor::command_runner> runner_;
+    stream_settings settings_;
+    filters filters_;
+    cursor::resume_policy policy_;
+    oplog_history history_;
+    cursor::change_cursor cursor_;
+    stream_progress progress_;
+
+    runtime::task_group tasks_;
+    runtime::wake_slot consumer_; ///< start and next_batch wait here
+    runtime::wake_slot fetcher_;  ///< run_fetch waits here, for room or for time to pass
+    runtime::wake_slot stopper_;  ///< stop waits here for the end of run_fetch
+
+    std::optional<fetched> waiting_;
+    std::optional<error::diagnostics> failed_; ///< given out behind what waits
+    flight in_flight_ = flight::none;
+    bool connected_ = false;
+    bool opened_ = false;   ///< once
+    bool troubled_ = false; ///< a fault was logged and not yet its end
+    bool cancelled_ = false;
+    bool fetching_ = false;
+
+    std::string set_name_;
+    std::string server_version_;
+    std::string host_;
+    std::uint64_t reopened_ = 0;
+    std::uint64_t skipped_ = 0;
+};
+
+} // namespace cdc::mongodb::streaming
