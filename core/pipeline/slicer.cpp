@@ -55,16 +55,17 @@ error::result<std::size_t> slicer::encode(const event::change_event& e, std::int
     const std::size_t before = builders.front().size();
     for (std::size_t i = 0; i < encoders_.size(); ++i) {
         auto done = encoders_[i]->encode(e, now_ms, builders[i]);
-        if (!done) {
-            for (std::size_t k = 0; k < i; ++k)
-                builders[k].discard_event();
-            auto d = done.error();
-            d.text = describe(d.text);
-            return d;
-        }
-        if (builders[i].size() != builders.front().size())
-            return error::fail(error::errc::internal,
-                               describe("encoders disagree about its number of records"));
+        const bool agree = builders[i].size() == builders.front().size();
+        if (done && agree)
+            continue;
+        // A failed encoder has left its builder as it was.
+        for (std::size_t k = 0; k < i + (done ? 1 : 0); ++k)
+            builders[k].discard_event();
+        auto d = done ? error::fail(error::errc::internal,
+                                    "encoders disagree about its number of records")
+                      : done.error();
+        d.text = describe(d.text);
+        return d;
     }
     return builders.front().size() - before;
 }
