@@ -78,8 +78,8 @@ error::result<pattern> pattern::compile(std::string_view item) {
     // Literals too go through the engine, so that both kinds ignore case in the same way, which is
     // also the server's.
     c->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(source.data()), source.size(),
-                                PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_CASELESS |
-                                    PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_NEVER_BACKSLASH_C,
+                                PCRE2_UTF | PCRE2_CASELESS | PCRE2_ANCHORED | PCRE2_ENDANCHORED |
+                                    PCRE2_NEVER_BACKSLASH_C,
                                 &code, &offset, nullptr));
     if (!c->code) {
         if (literal)
@@ -103,7 +103,9 @@ error::result<bool> pattern::matches(std::string_view text) const {
                                text.size(), 0, 0, compiled_->data.get(), compiled_->context.get());
     if (rc >= 0)
         return true;
-    if (rc == PCRE2_ERROR_NOMATCH)
+    // Not PCRE2_MATCH_INVALID_UTF for text that is not UTF-8: with it the JIT of 10.42 matches \W
+    // with ASCII only.
+    if (rc == PCRE2_ERROR_NOMATCH || (rc <= PCRE2_ERROR_UTF8_ERR1 && rc >= PCRE2_ERROR_UTF8_ERR21))
         return false;
     return error::fail(error::errc::configuration,
                        fmt::format("cannot be matched: {}", message_of(rc)));
