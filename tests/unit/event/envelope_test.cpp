@@ -211,7 +211,13 @@ TEST_CASE("clock values that do not fit the schema's types are not made up", "[e
     REQUIRE(e.write(*decoded, now_ms, to));
     decoded->wall_time_ms = std::numeric_limits<std::int64_t>::max();
     REQUIRE(e.write(*decoded, now_ms, to));
+    decoded->wall_time_ms = 0;
+    REQUIRE(e.write(*decoded, now_ms, to));
+    decoded->wall_time_ms = -1;
+    REQUIRE(e.write(*decoded, now_ms, to));
     const auto batch = to.finish();
+    CHECK((*batch)[2].value->find(R"("ts_us":0,"ts_ns":0,)") != std::string_view::npos);
+    CHECK((*batch)[3].value->find(R"("ts_us":-1000,"ts_ns":-1000000,)") != std::string_view::npos);
     CHECK((*batch)[0].value->find(R"("ts_ns":4294967295000000000,)") != std::string_view::npos);
     CHECK((*batch)[0].value->find(R"("ord":-1,)") != std::string_view::npos);
     CHECK((*batch)[1].value->find(R"("ts_us":null,"ts_ns":null,)") != std::string_view::npos);
