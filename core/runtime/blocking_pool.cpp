@@ -23,7 +23,9 @@ struct blocking_pool::impl {
 blocking_pool::blocking_pool(std::size_t threads)
     : impl_(std::make_unique<impl>(threads)) {}
 
-blocking_pool::~blocking_pool() { impl_->pool.join(); }
+blocking_pool::~blocking_pool() {
+    impl_->pool.join();
+}
 
 asio::awaitable<void> blocking_pool::run_erased(std::function<void()> work) {
     auto home = co_await asio::this_coro::executor;

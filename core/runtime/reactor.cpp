@@ -3,8 +3,8 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-
 #include <pthread.h>
+
 #include <thread>
 
 namespace cdc::runtime {
@@ -31,7 +31,9 @@ reactor::~reactor() {
     impl_->thread.join();
 }
 
-asio::any_io_executor reactor::executor() const noexcept { return impl_->context.get_executor(); }
+asio::any_io_executor reactor::executor() const noexcept {
+    return impl_->context.get_executor();
+}
 
 bool reactor::running_in_this_thread() const noexcept {
     return impl_->context.get_executor().running_in_this_thread();

@@ -10,6 +10,8 @@ reactor_pool::reactor_pool(std::size_t count) {
         reactors_.push_back(std::make_unique<reactor>("reactor-" + std::to_string(i)));
 }
 
-reactor& reactor_pool::place() noexcept { return *reactors_[next_++ % reactors_.size()]; }
+reactor& reactor_pool::place() noexcept {
+    return *reactors_[next_++ % reactors_.size()];
+}
 
 } // namespace cdc::runtime

@@ -27,7 +27,9 @@ struct task_group::state {
 task_group::task_group(asio::any_io_executor reactor, log::logger logger)
     : state_(std::make_shared<state>(std::move(reactor), std::move(logger))) {}
 
-task_group::~task_group() { assert(state_->running == 0); }
+task_group::~task_group() {
+    assert(state_->running == 0);
+}
 
 bool task_group::spawn(std::string name, asio::awaitable<void> work) {
     if (state_->closed)
@@ -58,6 +60,8 @@ asio::awaitable<void> task_group::join() {
         co_await s->idle.wait();
 }
 
-std::size_t task_group::running() const noexcept { return state_->running; }
+std::size_t task_group::running() const noexcept {
+    return state_->running;
+}
 
 } // namespace cdc::runtime

@@ -12,9 +12,9 @@
 
 namespace cdc::runtime {
 
-/// Owns the coroutines that a component spawns on its reactor. Not thread-safe: everything happens on
-/// that reactor. Asking the coroutines to end is the component's business (each has a cancel of its
-/// own); the group makes sure that nobody forgets to wait for them.
+/// Owns the coroutines that a component spawns on its reactor. Not thread-safe: everything happens
+/// on that reactor. Asking the coroutines to end is the component's business (each has a cancel of
+/// its own); the group makes sure that nobody forgets to wait for them.
 class task_group {
   public:
     task_group(boost::asio::any_io_executor reactor, log::logger logger);

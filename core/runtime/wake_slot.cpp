@@ -22,7 +22,9 @@ struct wake_slot::state {
 wake_slot::wake_slot(asio::any_io_executor reactor)
     : state_(std::make_shared<state>(std::move(reactor))) {}
 
-wake_slot::~wake_slot() { state_->timer.cancel(); }
+wake_slot::~wake_slot() {
+    state_->timer.cancel();
+}
 
 asio::awaitable<void> wake_slot::wait() {
     co_await wait_for(std::chrono::steady_clock::duration::max());

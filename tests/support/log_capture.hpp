@@ -16,8 +16,7 @@ class log_capture final : public log::backend {
     static std::shared_ptr<log_capture> make() { return std::make_shared<log_capture>(); }
 
     bool enabled(std::string_view, log::level) const noexcept override { return true; }
-    void write(std::string_view component, log::level lv,
-               std::string_view text) noexcept override {
+    void write(std::string_view component, log::level lv, std::string_view text) noexcept override {
         static constexpr const char* names[] = {"trace", "debug", "info", "warn", "error"};
         const std::lock_guard lock(mutex_);
         lines_.push_back(std::string(names[static_cast<int>(lv)]) + " " + std::string(component) +

@@ -96,7 +96,8 @@ struct client::impl {
     void set_up_sleep();
     error::result<server_description> connect_now();
     error::result<bson::document> command_now(const char* db, bson::view command);
-    error::result<bson::document> run_raw(const char* db, const bson_t& command, const bson_t& opts);
+    error::result<bson::document> run_raw(const char* db, const bson_t& command,
+                                          const bson_t& opts);
     void close_now();
 };
 
@@ -140,9 +141,10 @@ error::result<server_description> client::impl::connect_now() {
     server_description out;
     out.server_type = mongoc_server_description_type(found.get());
     out.host = mongoc_server_description_host(found.get())->host_and_port;
-    out.hello = bson::document::copy_of(
-        view_of(*mongoc_server_description_hello_response(found.get())));
-    if (const auto name = bson::find(out.hello, "setName"); name && name->kind() == bson::type::string)
+    out.hello =
+        bson::document::copy_of(view_of(*mongoc_server_description_hello_response(found.get())));
+    if (const auto name = bson::find(out.hello, "setName");
+        name && name->kind() == bson::type::string)
         out.set_name = name->as_string();
     if (const auto wire = bson::find(out.hello, "maxWireVersion"))
         out.max_wire_version = static_cast<std::int32_t>(wire->as_integer().value_or(0));
@@ -157,8 +159,8 @@ error::result<bson::document> client::impl::run_raw(const char* db, const bson_t
                                                     const bson_t& opts) {
     bson_t reply;
     bson_error_t error{};
-    const bool ok = mongoc_client_command_with_opts(mongoc.get(), db, &command, nullptr, &opts,
-                                                    &reply, &error);
+    const bool ok =
+        mongoc_client_command_with_opts(mongoc.get(), db, &command, nullptr, &opts, &reply, &error);
     auto document = steal(reply);
     if (!ok)
         return translate(error, document, evidence());
@@ -183,8 +185,8 @@ error::result<bson::document> client::impl::command_now(const char* db, bson::vi
 /// On the runner. Tearing down may do I/O (endSessions), which must find the fiber under it.
 void client::impl::close_now() {
     session.reset();
-    // Without the reset an unclean client would select a server to end its sessions, and 1.23.1 then
-    // sleeps on the reactor's thread. The server drops the session by itself after 30 minutes.
+    // Without the reset an unclean client would select a server to end its sessions, and 1.23.1
+    // then sleeps on the reactor's thread. The server drops the session by itself after 30 minutes.
     if (mongoc && (cancelled || !clean))
         mongoc_client_reset(mongoc.get());
     mongoc.reset();
@@ -193,14 +195,17 @@ void client::impl::close_now() {
 client::client(std::unique_ptr<impl> i)
     : impl_(std::move(i)) {}
 
-client::~client() { assert(impl_->stopped && "stop must be awaited first"); }
+client::~client() {
+    assert(impl_->stopped && "stop must be awaited first");
+}
 
 asio::awaitable<error::result<std::unique_ptr<client>>>
-client::open(asio::any_io_executor reactor, runtime::blocking_pool& blocking, client_options options,
-             log::logger logger) {
+client::open(asio::any_io_executor reactor, runtime::blocking_pool& blocking,
+             client_options options, log::logger logger) {
     if (options.connect_timeout.count() <= 0 || options.socket_timeout.count() <= 0 ||
         options.server_selection_timeout.count() <= 0)
-        co_return error::fail(errc::configuration, "time limits of the connection must be positive");
+        co_return error::fail(errc::configuration,
+                              "time limits of the connection must be positive");
 
     auto i = std::make_unique<impl>(reactor, blocking, logger);
     tls_settings tls;
@@ -287,6 +292,11 @@ void client::cancel() noexcept {
     impl_->cancelled = true;
     if (impl_->hub)
         impl_->hub->poison();
+}
+
+void client::on_suspend(std::function<void(std::size_t)> hook) {
+    if (impl_->fiber)
+        impl_->fiber->on_suspend(std::move(hook));
 }
 
 asio::awaitable<void> client::stop() {

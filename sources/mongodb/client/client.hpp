@@ -9,7 +9,9 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -19,7 +21,8 @@ class blocking_pool;
 
 namespace cdc::mongodb::client {
 
-/// How a client reaches its deployment. Durations of 0 are refused by `open` where a limit is needed.
+/// How a client reaches its deployment. Durations of 0 are refused by `open` where a limit is
+/// needed.
 struct client_options {
     /// mongodb:// or mongodb+srv://, with credentials and TLS options. A secret.
     std::string uri;
@@ -30,7 +33,8 @@ struct client_options {
     std::string app_name = "mongocdc";
     std::chrono::milliseconds connect_timeout{2000};
     std::chrono::milliseconds server_selection_timeout{30000};
-    /// Longest silence while a reply is expected; must exceed the server's waiting time of a getMore.
+    /// Longest silence while a reply is expected; must exceed the server's waiting time of a
+    /// getMore.
     std::chrono::milliseconds socket_timeout{60000};
     /// Where libmongoc's blocking code runs. `fiber`: on a stack of its own, suspended while it
     /// waits, on the client's reactor. `thread`: on the blocking pool, for mechanisms that block
@@ -41,24 +45,24 @@ struct client_options {
 
 /// The server that `connect` found and that later commands go to.
 struct server_description {
-    bson::document hello;     ///< its hello or isMaster reply
-    std::string host;         ///< host:port
-    std::string set_name;     ///< empty for a standalone server and for mongos
-    std::string server_type;  ///< libmongoc's word: RSPrimary, RSSecondary, Standalone, Mongos, …
+    bson::document hello;    ///< its hello or isMaster reply
+    std::string host;        ///< host:port
+    std::string set_name;    ///< empty for a standalone server and for mongos
+    std::string server_type; ///< libmongoc's word: RSPrimary, RSSecondary, Standalone, Mongos, …
     std::int32_t max_wire_version = 0;
 };
 
 /// One connection to one deployment: libmongoc's single-threaded client behind awaitable calls.
 ///
-/// Lives on one reactor: every call, `cancel` included, comes from it. One call at a time (asserted).
-/// `stop` must have been awaited before destruction (asserted).
-/// Never retries a command; that is decided above. After an error of kind network or timeout the
-/// connection is gone: wait at least 500 ms, then `connect` again (which finds a new primary).
+/// Lives on one reactor: every call, `cancel` included, comes from it. One call at a time
+/// (asserted). `stop` must have been awaited before destruction (asserted). Never retries a
+/// command; that is decided above. After an error of kind network or timeout the connection is
+/// gone: wait at least 500 ms, then `connect` again (which finds a new primary).
 class client {
   public:
-    /// Checks the URI and options, resolves an SRV name (on the blocking pool), opens no connection.
-    /// Errors: configuration (the text never shows the URI), network for an SRV name that does not
-    /// resolve.
+    /// Checks the URI and options, resolves an SRV name (on the blocking pool), opens no
+    /// connection. Errors: configuration (the text never shows the URI), network for an SRV name
+    /// that does not resolve.
     static boost::asio::awaitable<error::result<std::unique_ptr<client>>>
     open(boost::asio::any_io_executor reactor, runtime::blocking_pool& blocking,
          client_options options, log::logger logger);
@@ -67,15 +71,15 @@ class client {
     client(const client&) = delete;
     client& operator=(const client&) = delete;
 
-    /// Finds a server (the primary, or the given host with directConnection), authenticates and starts
-    /// the client's one session. Replaces the session and the server of an earlier call.
+    /// Finds a server (the primary, or the given host with directConnection), authenticates and
+    /// starts the client's one session. Replaces the session and the server of an earlier call.
     /// Errors: network, timeout, authentication (server code 18), server, cancelled.
     boost::asio::awaitable<error::result<server_description>> connect();
 
     /// Runs one command in the client's session on the connected server and gives the whole reply.
-    /// `command` needs no lsid, $db or $clusterTime. A reply with ok:0 is an error of kind server with
-    /// code, labels and text. Errors: network, timeout, server, protocol, cancelled, closed before
-    /// `connect`.
+    /// `command` needs no lsid, $db or $clusterTime. A reply with ok:0 is an error of kind server
+    /// with code, labels and text. Errors: network, timeout, server, protocol, cancelled, closed
+    /// before `connect`.
     boost::asio::awaitable<error::result<bson::document>> command(std::string db,
                                                                   bson::document command);
 
@@ -83,9 +87,14 @@ class client {
     /// afterwards. May be called at any time, also during `stop`.
     void cancel() noexcept;
 
-    /// Closes connections and frees the client; ends the session on the server unless the client was
-    /// cancelled or its connection is broken. Must not overlap a call: cancel it and await it first.
+    /// Closes connections and frees the client; ends the session on the server unless the client
+    /// was cancelled or its connection is broken. Must not overlap a call: cancel it and await it
+    /// first.
     boost::asio::awaitable<void> stop();
+
+    /// For tests that enumerate suspension points: `hook` is called with a running number whenever
+    /// the driver's stack is about to be suspended; it may call `cancel`. No effect with threads.
+    void on_suspend(std::function<void(std::size_t)> hook);
 
   private:
     struct impl;

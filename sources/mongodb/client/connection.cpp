@@ -2,6 +2,7 @@
 #include "sources/mongodb/client/connection.hpp"
 
 #include "core/runtime/wake_slot.hpp"
+#include "sources/mongodb/client/handshake_limit.hpp"
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -9,14 +10,14 @@
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <optional>
-#include <sys/socket.h>
 #include <utility>
 #include <vector>
 
@@ -105,8 +106,8 @@ class connection_base : public connection {
             return;
         state_ = state::failed;
         error_number_ = ec.category() == boost::system::system_category() ? ec.value() : ECONNRESET;
-        failure_ = target_.host + ":" + std::to_string(target_.port) + ": " + during + ": " +
-                   ec.message();
+        failure_ =
+            target_.host + ":" + std::to_string(target_.port) + ": " + during + ": " + ec.message();
     }
 
     /// The last statement of every completion handler.
@@ -294,17 +295,8 @@ class tls_connection final : public connection_base {
 
     asio::awaitable<void> run_open() override {
         const auto keep = shared_from_this();
-        if (co_await connect_socket() && prepare()) {
-            error_code ec;
-            auto token = asio::redirect_error(asio::use_awaitable, ec);
-            co_await stream_.async_handshake(asio::ssl::stream_base::client, token);
-            if (state_ == state::opening) {
-                if (ec)
-                    fail(ec, "TLS handshake");
-                else
-                    state_ = state::open;
-            }
-        }
+        if (co_await connect_socket() && prepare())
+            co_await shake_hands();
         this->changed();
     }
 
@@ -369,11 +361,27 @@ class tls_connection final : public connection_base {
         return std::static_pointer_cast<tls_connection>(shared_from_this());
     }
 
+    asio::awaitable<void> shake_hands() {
+        const auto turn = co_await handshake_limit::of(reactor_).acquire();
+        if (state_ != state::opening)
+            co_return; // closed while it waited for its turn
+        error_code ec;
+        auto token = asio::redirect_error(asio::use_awaitable, ec);
+        co_await stream_.async_handshake(asio::ssl::stream_base::client, token);
+        if (state_ != state::opening)
+            co_return;
+        if (ec)
+            fail(ec, "TLS handshake");
+        else
+            state_ = state::open;
+    }
+
     /// Server name and, unless switched off, its check against the certificate.
     bool prepare() {
         error_code not_literal;
         asio::ip::make_address(target_.host, not_literal);
-        if (not_literal && !SSL_set_tlsext_host_name(stream_.native_handle(), target_.host.c_str())) {
+        if (not_literal &&
+            !SSL_set_tlsext_host_name(stream_.native_handle(), target_.host.c_str())) {
             fail(asio::error::invalid_argument, "TLS server name");
             return false;
         }

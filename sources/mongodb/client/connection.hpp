@@ -5,6 +5,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <sys/uio.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +13,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <sys/uio.h>
 
 namespace boost::asio::ssl {
 class context;
@@ -23,8 +23,8 @@ namespace cdc::mongodb::client {
 /// One TCP or TLS connection with non-blocking transfers: every call returns at once, and where it
 /// has to say "later" it has arranged that `changed` is called when trying again is worthwhile.
 ///
-/// Lives on one reactor. Shared ownership, because operations in flight hold it until they have seen
-/// their cancellation; after `close` it does nothing more and calls nothing any more.
+/// Lives on one reactor. Shared ownership, because operations in flight hold it until they have
+/// seen their cancellation; after `close` it does nothing more and calls nothing any more.
 class connection : public std::enable_shared_from_this<connection> {
   public:
     struct target {
@@ -52,8 +52,8 @@ class connection : public std::enable_shared_from_this<connection> {
         enum class kind { done, later, end, failed } what;
         std::size_t bytes = 0; ///< > 0 with `done`
     };
-    /// Reads at least one byte. Small reads go through a read-ahead buffer, large ones straight into
-    /// `into` (plain TCP).
+    /// Reads at least one byte. Small reads go through a read-ahead buffer, large ones straight
+    /// into `into` (plain TCP).
     virtual outcome read(std::span<std::uint8_t> into) noexcept = 0;
     /// Takes over bytes of `from`, in order; TLS takes all or none.
     virtual outcome write(std::span<const iovec> from) noexcept = 0;

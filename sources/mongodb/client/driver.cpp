@@ -49,6 +49,8 @@ driver::~driver() {
     mongoc_log_set_handler(nullptr, nullptr);
 }
 
-const char* driver::version() noexcept { return mongoc_get_version(); }
+const char* driver::version() noexcept {
+    return mongoc_get_version();
+}
 
 } // namespace cdc::mongodb::client

@@ -5,9 +5,9 @@
 
 namespace cdc::mongodb::client {
 
-/// libmongoc's process-wide state: initialised on construction, its log lines go to `logger`, and the
-/// loaded library's version is checked against the one compiled for (throws std::runtime_error).
-/// Exactly one must live around all clients; main makes it.
+/// libmongoc's process-wide state: initialised on construction, its log lines go to `logger`, and
+/// the loaded library's version is checked against the one compiled for (throws
+/// std::runtime_error). Exactly one must live around all clients; main makes it.
 class driver {
   public:
     explicit driver(log::logger logger);

@@ -73,16 +73,17 @@ error::diagnostics translate(const bson_error_t& error, bson::view reply,
             error.code == MONGOC_ERROR_PROTOCOL_BAD_WIRE_VERSION)
             return error::fail(errc::unsupported, error.message);
         auto out = network(error, evidence);
-        out.text = "no suitable server" +
-                   (evidence.failure.empty() ? ": " + std::string(error.message)
-                                             : " (" + evidence.failure + ")");
+        out.text =
+            "no suitable server" + (evidence.failure.empty() ? ": " + std::string(error.message)
+                                                             : " (" + evidence.failure + ")");
         return out;
     }
     case MONGOC_ERROR_PROTOCOL:
         if (error.code == MONGOC_ERROR_PROTOCOL_BAD_WIRE_VERSION)
             return error::fail(errc::unsupported, error.message);
         return error::fail(evidence.failure.empty() ? errc::protocol : errc::network,
-                           evidence.failure.empty() ? std::string(error.message) : evidence.failure);
+                           evidence.failure.empty() ? std::string(error.message)
+                                                    : evidence.failure);
     case MONGOC_ERROR_SERVER:
     case MONGOC_ERROR_QUERY: {
         error::diagnostics out = error::fail(errc::server, "the server refused the command");

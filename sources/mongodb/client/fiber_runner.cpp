@@ -201,7 +201,9 @@ asio::awaitable<void> fiber_runner::run(std::function<void()> work) {
                                                                           asio::use_awaitable);
 }
 
-bool fiber_runner::on_fiber() const noexcept { return state_->running; }
+bool fiber_runner::on_fiber() const noexcept {
+    return state_->running;
+}
 
 void fiber_runner::wait(clock::time_point deadline) noexcept {
     auto& s = *state_;
@@ -237,8 +239,12 @@ void fiber_runner::post_notify() {
     });
 }
 
-std::size_t fiber_runner::stack_high_water() const noexcept { return state_->stack.high_water(); }
-std::size_t fiber_runner::suspensions() const noexcept { return state_->suspensions; }
+std::size_t fiber_runner::stack_high_water() const noexcept {
+    return state_->stack.high_water();
+}
+std::size_t fiber_runner::suspensions() const noexcept {
+    return state_->suspensions;
+}
 void fiber_runner::on_suspend(std::function<void(std::size_t)> hook) {
     state_->hook = std::move(hook);
 }

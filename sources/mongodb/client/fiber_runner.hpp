@@ -15,8 +15,8 @@ namespace cdc::mongodb::client {
 /// calls `wait`, which switches back to the reactor; `notify` switches forth again.
 ///
 /// The stack is switched in exactly two places (`resume` and `suspend` in the .cpp); the sanitizers
-/// are told there. The fiber never leaves its reactor's thread: libmongoc and OpenSSL keep errno and
-/// error queues per thread across our callbacks.
+/// are told there. The fiber never leaves its reactor's thread: libmongoc and OpenSSL keep errno
+/// and error queues per thread across our callbacks.
 ///
 /// Must not be destroyed while `run` is pending (asserted): Boost.Context would unwind the stack by
 /// force, through C frames.
@@ -44,8 +44,8 @@ class fiber_runner final : public runner {
     /// On the fiber only: lets other work of the reactor run, then goes on.
     void yield() noexcept;
 
-    /// Wakes a suspended fiber. Resumes it *inline*: call it from completion handlers only, as their
-    /// last statement, never from the fiber itself.
+    /// Wakes a suspended fiber. Resumes it *inline*: call it from completion handlers only, as
+    /// their last statement, never from the fiber itself.
     void notify() noexcept;
     /// The same through the reactor's queue, for callers that the resumed code may destroy.
     void post_notify();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/mongodb/client/fiber_stack.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstring>
 #include <new>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace cdc::mongodb::client {
 
@@ -35,10 +36,16 @@ fiber_stack::fiber_stack(std::size_t usable)
         std::memset(bottom(), paint, usable_);
 }
 
-fiber_stack::~fiber_stack() { munmap(base_, usable_ + guard_); }
+fiber_stack::~fiber_stack() {
+    munmap(base_, usable_ + guard_);
+}
 
-void* fiber_stack::bottom() const noexcept { return static_cast<char*>(base_) + guard_; }
-void* fiber_stack::top() const noexcept { return static_cast<char*>(base_) + guard_ + usable_; }
+void* fiber_stack::bottom() const noexcept {
+    return static_cast<char*>(base_) + guard_;
+}
+void* fiber_stack::top() const noexcept {
+    return static_cast<char*>(base_) + guard_ + usable_;
+}
 
 std::size_t fiber_stack::high_water() const noexcept {
     if constexpr (!painted)

@@ -12,8 +12,9 @@ class runner {
   public:
     virtual ~runner() = default;
 
-    /// Runs `work` to its end and resumes the caller on its reactor. One call at a time. `work` must
-    /// not throw. Not cancellable from outside: whoever wants it to end makes the calls inside fail.
+    /// Runs `work` to its end and resumes the caller on its reactor. One call at a time. `work`
+    /// must not throw. Not cancellable from outside: whoever wants it to end makes the calls inside
+    /// fail.
     virtual boost::asio::awaitable<void> run(std::function<void()> work) = 0;
 };
 

@@ -5,12 +5,12 @@
 #include "sources/mongodb/client/handles.hpp"
 
 #include <boost/asio/post.hpp>
+#include <poll.h>
 
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <poll.h>
 #include <string_view>
 #include <utility>
 
@@ -115,7 +115,9 @@ struct stream_callbacks {
     }
 
     static int flush(mongoc_stream_t*) noexcept { return 0; }
-    static int setsockopt(mongoc_stream_t*, int, int, void*, mongoc_socklen_t) noexcept { return 0; }
+    static int setsockopt(mongoc_stream_t*, int, int, void*, mongoc_socklen_t) noexcept {
+        return 0;
+    }
     static bool check_closed(mongoc_stream_t* s) noexcept {
         auto* self = stream::of(s);
         return self->hub->poisoned_ || self->link->peer_closed();
@@ -338,12 +340,12 @@ struct stream_callbacks {
             return &self->base;
         }
         // Posted: co_spawn on the reactor's thread would start the coroutine on the fiber's stack.
-        asio::post(hub.reactor_, [&hub, alive = std::weak_ptr<bool>(hub.alive_),
-                                  link = self->link] {
-            if (alive.expired())
-                return;
-            hub.opening_.spawn("connection", link->run_open());
-        });
+        asio::post(hub.reactor_,
+                   [&hub, alive = std::weak_ptr<bool>(hub.alive_), link = self->link] {
+                       if (alive.expired())
+                           return;
+                       hub.opening_.spawn("connection", link->run_open());
+                   });
         return &self->base;
     }
 };
@@ -377,6 +379,8 @@ void stream_hub::note_failure(const std::string& text) {
         last_failure_ = text;
 }
 
-asio::awaitable<void> stream_hub::join() { co_await opening_.join(); }
+asio::awaitable<void> stream_hub::join() {
+    co_await opening_.join();
+}
 
 } // namespace cdc::mongodb::client

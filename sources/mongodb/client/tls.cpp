@@ -29,9 +29,8 @@ error::result<tls_settings> make_tls(const mongoc_uri_t* uri) {
     const bool any_certificate =
         insecure ||
         mongoc_uri_get_option_as_bool(uri, MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, false);
-    out.verify_host_name =
-        !any_certificate &&
-        !mongoc_uri_get_option_as_bool(uri, MONGOC_URI_TLSALLOWINVALIDHOSTNAMES, false);
+    out.verify_host_name = !any_certificate && !mongoc_uri_get_option_as_bool(
+                                                   uri, MONGOC_URI_TLSALLOWINVALIDHOSTNAMES, false);
     out.context = std::make_shared<ssl::context>(ssl::context::tls_client);
     auto& context = *out.context;
     boost::system::error_code ec;

@@ -5,9 +5,9 @@
 #include "sources/mongodb/client/handles.hpp"
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <array>
-#include <strings.h>
 
 namespace cdc::mongodb::client {
 
@@ -66,8 +66,9 @@ error::result<mongoc_uri_t*> make_uri(const client_options& options) {
         return error::fail(error::errc::configuration, explain(options.uri));
     for (const auto* host = mongoc_uri_get_hosts(uri.get()); host; host = host->next)
         if (host->host[0] == '/')
-            return error::fail(error::errc::configuration,
-                               "mongodb.connection.string names a UNIX socket; only TCP is supported");
+            return error::fail(
+                error::errc::configuration,
+                "mongodb.connection.string names a UNIX socket; only TCP is supported");
     if (!mongoc_uri_get_username(uri.get()) && !options.user.empty()) {
         if (!mongoc_uri_set_username(uri.get(), options.user.c_str()) ||
             !mongoc_uri_set_password(uri.get(), options.password.c_str()))
@@ -75,7 +76,9 @@ error::result<mongoc_uri_t*> make_uri(const client_options& options) {
                                "mongodb.user or mongodb.password is not valid UTF-8");
         mongoc_uri_set_auth_source(uri.get(), options.auth_source.c_str());
     }
-    const auto ms = [](std::chrono::milliseconds d) { return static_cast<std::int32_t>(d.count()); };
+    const auto ms = [](std::chrono::milliseconds d) {
+        return static_cast<std::int32_t>(d.count());
+    };
     auto* u = uri.get();
     // Without try-once a poisoned client would go round in server selection without pause; retries
     // belong to the resume policy, where they are visible and bounded.

@@ -12,8 +12,8 @@ struct _mongoc_uri_t;
 namespace cdc::mongodb::client {
 
 /// Parses and completes the connection string: options that this program decides are forced
-/// (serverSelectionTryOnce, no retries inside libmongoc, time limits, appName), user and password of
-/// the options are put in where the string has none. The result is owned by the caller
+/// (serverSelectionTryOnce, no retries inside libmongoc, time limits, appName), user and password
+/// of the options are put in where the string has none. The result is owned by the caller
 /// (mongoc_uri_destroy). Errors: configuration; the text never shows any part of the string.
 error::result<_mongoc_uri_t*> make_uri(const client_options& options);
 

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Broken connections, TLS refusals, and many clients at once.
+#include "core/bson/builder.hpp"
+#include "sources/mongodb/client/client.hpp"
+#include "tests/support/await.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/certificates.hpp"
+#include "tests/support/driver_fixture.hpp"
+#include "tests/support/fake_server.hpp"
+#include "tests/support/lateness.hpp"
+#include "tests/support/tcp_gate.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <random>
+
+namespace asio = boost::asio;
+using namespace cdc;
+using namespace cdc::test;
+using namespace std::chrono_literals;
+using error::errc;
+using mongodb::client::client;
+
+namespace {
+
+bson::document get_more() {
+    return bson::builder().int64("getMore", 4711).string("collection", "c").finish();
+}
+
+asio::awaitable<error::diagnostics> try_connect(driver_fixture& f, std::string uri) {
+    auto options = f.options(std::move(uri));
+    auto opened = co_await client::open(f.executor(), f.blocking, options, f.logger);
+    REQUIRE(opened);
+    auto found = co_await (*opened)->connect();
+    co_await (*opened)->stop();
+    if (found)
+        co_return error::diagnostics{};
+    co_return found.error();
+}
+
+/// Connects, then has the connection reset `after` bytes of the next reply.
+asio::awaitable<void> reset_within_reply(driver_fixture& f, tcp_gate& gate, std::string uri,
+                                         std::size_t after) {
+    auto options = f.options(std::move(uri));
+    auto opened = co_await client::open(f.executor(), f.blocking, options, f.logger);
+    REQUIRE(opened);
+    auto& c = **opened;
+    auto found = co_await c.connect();
+    REQUIRE(found);
+    auto whole = co_await c.command("db", get_more());
+    REQUIRE(whole);
+    gate.reset_after(after);
+    auto broken = co_await c.command("db", get_more());
+    REQUIRE(!broken);
+    CHECK(broken.error().code == errc::network);
+    co_await pause_for(550ms);
+    auto again = co_await c.connect();
+    REQUIRE(again);
+    auto fresh = co_await c.command("db", get_more());
+    REQUIRE(fresh);
+    CHECK(fresh->size() == whole->size());
+    co_await c.stop();
+}
+
+/// `rounds` echoes with this client's own numbers, through whatever faults come.
+asio::awaitable<void> echo_rounds(driver_fixture& f, asio::any_io_executor reactor, std::string uri,
+                                  int number, int rounds, std::atomic<int>& wrong,
+                                  std::atomic<int>& faults, std::atomic<int>& echoes) {
+    auto options = f.options(std::move(uri));
+    auto opened = co_await client::open(reactor, f.blocking, options, f.logger);
+    if (!opened) {
+        ++wrong;
+        co_return;
+    }
+    auto& c = **opened;
+    std::minstd_rand random(static_cast<unsigned>(number));
+    bool connected = false;
+    for (int done = 0; done < rounds;) {
+        if (!connected) {
+            auto found = co_await c.connect();
+            connected = static_cast<bool>(found);
+            if (!connected) {
+                ++faults;
+                if (found.error().code != errc::network && found.error().code != errc::timeout)
+                    ++wrong;
+                co_await pause_for(std::chrono::milliseconds(550 + random() % 200));
+                continue;
+            }
+        }
+        const int tag = number * 1000 + done;
+        auto echo = bson::builder().int32("echo", tag).finish();
+        auto reply = co_await c.command("db", std::move(echo));
+        if (reply) {
+            const auto back = bson::find(*reply, "echo");
+            if (!back || back->as_integer() != tag)
+                ++wrong;
+            ++done;
+            ++echoes;
+            continue;
+        }
+        ++faults;
+        if (reply.error().code != errc::network && reply.error().code != errc::timeout)
+            ++wrong;
+        connected = false;
+        co_await pause_for(std::chrono::milliseconds(550 + random() % 200));
+    }
+    co_await c.stop();
+}
+
+} // namespace
+
+TEST_CASE("a reset inside a reply is one clean error", "[driver]") {
+    driver_fixture f;
+    fake_server server({});
+    tcp_gate gate(server.port());
+    server.set_hosts({gate.host_port()});
+    const auto uri = "mongodb://" + gate.host_port() + "/?replicaSet=rs0";
+    for (const std::size_t after : {0, 1, 3, 4, 15, 16, 20, 21, 4000, 4097, 20000, 41000})
+        await_on(f.reactor, reset_within_reply(f, gate, uri, after));
+    CHECK(f.usleeps() == 0);
+}
+
+TEST_CASE("a black-holed reply ends at the socket timeout", "[driver]") {
+    driver_fixture f;
+    fake_server server({});
+    tcp_gate gate(server.port());
+    server.set_hosts({gate.host_port()});
+    auto work = [](driver_fixture& fx, tcp_gate& g) -> asio::awaitable<void> {
+        auto options = fx.options("mongodb://" + g.host_port() + "/?replicaSet=rs0");
+        options.socket_timeout = 300ms;
+        auto opened = co_await client::open(fx.executor(), fx.blocking, options, fx.logger);
+        REQUIRE(opened);
+        auto found = co_await (*opened)->connect();
+        REQUIRE(found);
+        g.black_hole();
+        auto silent = co_await (*opened)->command("db", get_more());
+        REQUIRE(!silent);
+        CHECK(silent.error().code == errc::timeout);
+        g.pass();
+        co_await pause_for(550ms);
+        auto again = co_await (*opened)->connect();
+        CHECK(again);
+        co_await (*opened)->stop();
+    };
+    await_on(f.reactor, work(f, gate));
+    CHECK(f.usleeps() == 0);
+}
+
+TEST_CASE("TLS: authority and host name are checked, the reason is told", "[driver]") {
+    driver_fixture f;
+    certificates files;
+    fake_server::options good;
+    good.tls.certificate_and_key_pem = files.server();
+    fake_server server(good);
+    fake_server::options elsewhere;
+    elsewhere.tls.certificate_and_key_pem = files.wrong_name_server();
+    fake_server wrong_name(elsewhere);
+    fake_server::options mutual = good;
+    mutual.tls.client_ca_pem = files.ca();
+    fake_server wants_client(mutual);
+    const auto uri = [](const fake_server& s, const std::string& more) {
+        return "mongodb://" + s.host_port() + "/?replicaSet=rs0&tls=true&tlsCAFile=" + more;
+    };
+    const auto connect = [&](const std::string& u) {
+        return await_on(f.reactor, try_connect(f, u));
+    };
+
+    CHECK(connect(uri(server, files.ca())).text.empty());
+    const auto unknown = connect(uri(server, files.other_ca()));
+    CHECK(unknown.code == errc::network);
+    CHECK(unknown.text.find("certificate verify failed") != std::string::npos);
+    CHECK(!connect(uri(wrong_name, files.ca())).text.empty());
+    CHECK(connect(uri(wrong_name, files.ca() + "&tlsAllowInvalidHostnames=true")).text.empty());
+    CHECK(!connect(uri(server, files.other_ca() + "&tlsAllowInvalidHostnames=true")).text.empty());
+    CHECK(
+        connect(uri(server, files.other_ca() + "&tlsAllowInvalidCertificates=true")).text.empty());
+    CHECK(!connect(uri(wants_client, files.ca())).text.empty());
+    CHECK(connect(uri(wants_client, files.ca() + "&tlsCertificateKeyFile=" + files.client()))
+              .text.empty());
+    CHECK(f.usleeps() == 0);
+}
+
+TEST_CASE("200 clients on two reactors through resets, over TLS", "[driver]") {
+    driver_fixture f;
+    runtime::reactor second("test-reactor-2");
+    certificates files;
+    fake_server::options o;
+    o.tls.certificate_and_key_pem = files.server();
+    fake_server server(o);
+    server.on_command([](const wire::request& r) -> std::optional<bson::document> {
+        if (r.command != "echo")
+            return std::nullopt;
+        bson::builder b;
+        b.value("echo", *bson::find(r.body, "echo")).float64("ok", 1.0);
+        return b.finish();
+    });
+    tcp_gate gate(server.port());
+    server.set_hosts({gate.host_port()});
+    const auto uri =
+        "mongodb://" + gate.host_port() + "/?replicaSet=rs0&tls=true&tlsCAFile=" + files.ca();
+    constexpr int clients = 200, rounds = 60;
+    std::atomic<int> wrong{0}, faults{0}, echoes{0};
+    lateness late({&f.reactor, &second});
+    std::vector<std::future<void>> running;
+    for (int i = 0; i < clients; ++i) {
+        const auto reactor = i % 2 ? second.executor() : f.executor();
+        running.push_back(
+            asio::co_spawn(reactor, echo_rounds(f, reactor, uri, i, rounds, wrong, faults, echoes),
+                           asio::use_future));
+    }
+    // Resets while all are connecting, and at several points of the work.
+    for (const int at : {1, 1000, 3000, 6000, 9000}) {
+        eventually([&] { return echoes >= at; });
+        gate.reset_all();
+    }
+    for (auto& r : running) {
+        REQUIRE(r.wait_for(60s) == std::future_status::ready);
+        r.get();
+    }
+    CHECK(echoes == clients * rounds);
+    CHECK(wrong == 0);
+    CHECK(faults > 0);
+    CHECK(f.usleeps() == 0);
+    CHECK(late.stop("200 clients over TLS") < 3);
+}
