@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/app/registry.hpp"
 
+#include "core/app/mongodb_parts.hpp"
 #include "sinks/discard/discard_sink.hpp"
 #include "sinks/discard/options.hpp"
 #include "sinks/file/file_sink.hpp"
@@ -51,7 +52,7 @@ std::vector<const config::option_table*> registry::tables() const {
 
 registry make_registry() {
     return {
-        .sources = {{"mongodb", &mongodb::option_table()}},
+        .sources = {{"mongodb", &mongodb::option_table(), make_mongodb_parts}},
         .sinks =
             {
                 {"file", &file::option_table(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/app/source_parts.hpp"
 #include "core/config/loader.hpp"
 #include "core/config/option_table.hpp"
 #include "sinks/sink.hpp"
@@ -16,6 +17,8 @@ namespace cdc::app {
 struct source_kind {
     std::string name; ///< as in `source:`
     const config::option_table* options;
+    /// Makes the source and what belongs to it from checked values of `options`.
+    make_source_parts make;
 };
 
 struct sink_kind {
