@@ -45,8 +45,8 @@ class sink {
 
     /// Takes the batches over, in order, records of one key never overtaking each other. Returns
     /// when the sink can take more, which may be before they are acknowledged; holding the pointers
-    /// until then is the sink's business. Retries are the sink's own; an error is terminal: what was
-    /// not acknowledged will be sent again by a later run. Errors: cancelled after `cancel`.
+    /// until then is the sink's business. Retries are the sink's own; an error is terminal: what
+    /// was not acknowledged will be sent again by a later run. Errors: cancelled after `cancel`.
     virtual boost::asio::awaitable<error::result<void>>
     write(std::vector<std::shared_ptr<const event::record_batch>> batches) = 0;
 

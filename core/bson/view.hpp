@@ -74,8 +74,8 @@ class view {
 
 /// Walks the elements of one document without allocating. Usage:
 ///     for (cursor c{doc}; c.next();) use(c.name(), c.kind());
-/// `next()` checks that the element lies inside the document; it returns false at the end and at the
-/// first malformed element, `malformed()` tells which. Strings are not checked for UTF-8 here.
+/// `next()` checks that the element lies inside the document; it returns false at the end and at
+/// the first malformed element, `malformed()` tells which. Strings are not checked for UTF-8 here.
 /// An accessor may only be called for its own `kind()`.
 class cursor {
   public:

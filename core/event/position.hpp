@@ -12,9 +12,9 @@ namespace cdc::event {
 /// A place in a change stream: the resume token (the server's `_id` document, opaque but for its
 /// order) and the cluster time it stands for. A value; owns its token.
 ///
-/// Order: tokens sort by their `_data` text (that is the server's own rule: the text is the hex form
-/// of a memory-comparable key), and so does time. A high-water token of a time sorts before the
-/// tokens of the events of that time.
+/// Order: tokens sort by their `_data` text (that is the server's own rule: the text is the hex
+/// form of a memory-comparable key), and so does time. A high-water token of a time sorts before
+/// the tokens of the events of that time.
 class position {
   public:
     /// No position: sorts before every other.
@@ -28,9 +28,9 @@ class position {
     bson::timestamp cluster_time() const noexcept { return time_; }
 
     /// True for tokens that stand for a time only (postBatchResumeToken of an empty stretch), false
-    /// for tokens of one event. Opening at an *event* token that has left the oplog is not noticed by
-    /// the server before the next event, opening at a high-water token is. What cannot be recognised
-    /// counts as an event token, which is the careful side.
+    /// for tokens of one event. Opening at an *event* token that has left the oplog is not noticed
+    /// by the server before the next event, opening at a high-water token is. What cannot be
+    /// recognised counts as an event token, which is the careful side.
     bool is_high_water() const noexcept;
 
     position clone() const;

@@ -60,8 +60,8 @@ class record_batch {
 
 /// Fills a batch. The encoder appends key and value text straight to `buffer()`; nothing is copied.
 ///     builder.begin_event(token);
-///     builder.begin_record(topic, op);  …append the key…  builder.begin_value();  …append the value…
-///     builder.end_record(tombstone);
+///     builder.begin_record(topic, op);  …append the key…  builder.begin_value();  …append the
+///     value… builder.end_record(tombstone);
 class record_batch_builder {
   public:
     explicit record_batch_builder(std::uint64_t first_sequence);

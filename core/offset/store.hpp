@@ -36,7 +36,8 @@ class store {
     virtual error::result<std::vector<entry>> list() = 0;
     /// What must stay the same while positions are kept (set name, topic.prefix …), as JSON text;
     /// nothing when never saved. The caller compares.
-    virtual error::result<std::optional<std::string>> load_identity(const std::string& connector) = 0;
+    virtual error::result<std::optional<std::string>>
+    load_identity(const std::string& connector) = 0;
     virtual error::result<void> save_identity(const std::string& connector,
                                               const std::string& identity) = 0;
 };

@@ -5,7 +5,9 @@ namespace cdc::discard {
 
 namespace asio = boost::asio;
 
-asio::awaitable<error::result<void>> discard_sink::start() { co_return error::result<void>{}; }
+asio::awaitable<error::result<void>> discard_sink::start() {
+    co_return error::result<void>{};
+}
 
 asio::awaitable<error::result<void>>
 discard_sink::write(std::vector<std::shared_ptr<const event::record_batch>> batches) {
@@ -22,6 +24,8 @@ asio::awaitable<error::result<void>> discard_sink::flush() {
     co_return error::result<void>{};
 }
 
-asio::awaitable<void> discard_sink::stop() { co_return; }
+asio::awaitable<void> discard_sink::stop() {
+    co_return;
+}
 
 } // namespace cdc::discard
