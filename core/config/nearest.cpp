@@ -45,15 +45,17 @@ std::string_view nearest(std::string_view given, const std::vector<std::string_v
         return {};
     const std::string wanted = folded(given);
     std::string_view best;
-    std::size_t best_distance = std::max<std::size_t>(1, wanted.size() / 3) + 1;
+    std::size_t best_distance = longest;
     for (const auto candidate : candidates) {
+        const std::size_t limit =
+            std::max<std::size_t>(1, std::max(wanted.size(), candidate.size()) / 3);
         const std::size_t difference = candidate.size() > wanted.size()
                                            ? candidate.size() - wanted.size()
                                            : wanted.size() - candidate.size();
-        if (difference >= best_distance)
+        if (difference >= best_distance || difference > limit)
             continue;
         const std::size_t d = distance(wanted, folded(candidate));
-        if (d < best_distance) {
+        if (d < best_distance && d <= limit) {
             best = candidate;
             best_distance = d;
         }
