@@ -165,7 +165,8 @@ asio::awaitable<void> stream_source::fetch() {
         if (done || cancelled_ || failed_)
             break;
         auto why = std::move(done).error();
-        if (!co_await recover(where, std::move(why)))
+        const bool goes_on = co_await recover(where, std::move(why));
+        if (!goes_on)
             break;
     }
     if (connected_ && cursor_.is_open()) {

@@ -216,7 +216,7 @@ TEST_CASE("the server's match never keeps back what the exact check wants", "[so
     int regex_lists = 0;
     int stricter = 0;
     int passed = 0;
-    for (int round = 0; round < 3000; ++round) {
+    for (int round = 0; round < 1500; ++round) {
         filter_lists lists;
         bool only_literals = true;
         const auto fill = [&](std::vector<std::string>& list, bool databases) {
@@ -273,7 +273,7 @@ TEST_CASE("the server's match never keeps back what the exact check wants", "[so
             }
     }
     // The check above must have had something to check.
-    CHECK(regex_lists > 1000);
+    CHECK(regex_lists > 500);
     CHECK(passed > 10000);
     CHECK(stricter > 1000);
 }

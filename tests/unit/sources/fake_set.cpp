@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/sources/fake_set.hpp"
+
+#include "core/bson/builder.hpp"
+#include "core/event/position.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace cdc::test {
+
+namespace asio = boost::asio;
+
+namespace {
+
+error::diagnostics server_error(int code) {
+    error::diagnostics d;
+    d.code = error::errc::server;
+    d.server_code = code;
+    d.server_text = "said by the fake set";
+    return d;
+}
+
+bson::document token(std::string_view data) {
+    bson::builder b;
+    b.string("_data", data);
+    return b.finish();
+}
+
+std::uint32_t second_of(bson::view resume_token) {
+    return event::position::time_of(bson::find(resume_token, "_data")->as_string())->t;
+}
+
+bool for_an_event(bson::view resume_token) {
+    return !event::position(resume_token, {}).is_high_water();
+}
+
+} // namespace
+
+bson::document fake_set::event_token(std::uint32_t second) {
+    return token(fmt::format("82{:08X}000000012B022C0100296E5A100404382D02B7CA4A80BCBA354CBAD771BF"
+                             "461E5F696400290004",
+                             second));
+}
+
+bson::document fake_set::high_water_token(std::uint32_t second) {
+    return token(fmt::format("82{:08X}000000022B0229296E04", second));
+}
+
+std::uint32_t fake_set::add(std::int32_t id, std::string type, std::string db,
+                            std::string collection) {
+    const auto second = now_ + 1;
+    bson::builder ns;
+    ns.string("db", db).string("coll", collection);
+    const auto name_space = ns.finish();
+    bson::builder k;
+    k.int32("_id", id);
+    const auto key = k.finish();
+    const auto id_token = event_token(second);
+    bson::builder b;
+    b.document("_id", id_token).string("operationType", type).timestamp("clusterTime", {second, 1});
+    if (type == "insert" || type == "replace")
+        b.document("fullDocument", key);
+    if (type != "invalidate")
+        b.document("ns", name_space).document("documentKey", key);
+    add_raw(second, b.finish());
+    return second;
+}
+
+void fake_set::add_raw(std::uint32_t second, bson::document change) {
+    oplog_.push_back({second, std::move(change)});
+    now_ = second;
+    change_.notify();
+}
+
+void fake_set::write_elsewhere(std::uint32_t seconds) {
+    now_ += seconds;
+    change_.notify();
+}
+
+void fake_set::idle() {
+    change_.notify();
+}
+
+std::size_t fake_set::count(std::string_view call) const {
+    return static_cast<std::size_t>(std::count(calls.begin(), calls.end(), call));
+}
+
+bson::document fake_set::reply(std::int64_t id, const char* batch_name,
+                               const std::vector<const entry*>& batch, bson::view resume_token) {
+    bson::builder documents;
+    for (const auto* e : batch)
+        documents.document(std::to_string(documents.count()), e->change);
+    const auto list = documents.finish();
+    bson::builder c;
+    c.array(batch_name, list);
+    if (gives_tokens)
+        c.document("postBatchResumeToken", resume_token);
+    c.int64("id", id).string("ns", "shop.$cmd.aggregate");
+    const auto cursor = c.finish();
+    bson::builder b;
+    b.document("cursor", cursor).float64("ok", 1).timestamp("operationTime", {now_, 1});
+    return b.finish();
+}
+
+error::result<bson::document> fake_set::aggregate(bson::view command) {
+    const auto stage = bson::find_path(command, "pipeline.0.$changeStream");
+    if (!stage || !bson::find_path(command, "cursor.batchSize"))
+        throw std::logic_error("not the aggregate of a change stream");
+    opened.push_back(bson::document::copy_of(stage->as_document()));
+    cursor_state c;
+    auto resume_token = high_water_token(now_);
+    if (const auto after = bson::find(stage->as_document(), "resumeAfter")) {
+        resume_token = bson::document::copy_of(after->as_document());
+        c.behind = second_of(resume_token);
+        if (for_an_event(resume_token))
+            c.from_event = c.behind;
+        else
+            c.must_reach = c.behind;
+        c.at_event = c.from_event != 0;
+    } else if (const auto at = bson::find(stage->as_document(), "startAtOperationTime")) {
+        c.must_reach = at->as_timestamp().t;
+        c.behind = c.must_reach - 1;
+        resume_token = high_water_token(c.behind);
+    } else {
+        c.behind = now_;
+    }
+    c.last = bson::find(resume_token, "_data")->as_string();
+    cursors_.emplace(++next_cursor_, c);
+    return reply(next_cursor_, "firstBatch", {}, resume_token);
+}
+
+error::result<bson::document> fake_set::get_more(bson::view command, bool& wait) {
+    const auto id = bson::find(command, "getMore")->as_int64();
+    const auto it = cursors_.find(id);
+    if (it == cursors_.end())
+        return server_error(43);
+    auto& c = it->second;
+    const auto fail = [&](int code) {
+        cursors_.erase(it);
+        return server_error(code);
+    };
+    if (!c.read && c.must_reach != 0 && c.must_reach < oldest_)
+        return fail(286);
+    const auto batch_size = bson::find(command, "batchSize");
+    const auto limit = batch_size ? static_cast<std::size_t>(batch_size->as_int32()) : 1000;
+    std::vector<const entry*> batch;
+    bool more = false;
+    for (const auto& e : oplog_) {
+        if (e.second <= c.behind || e.second < oldest_)
+            continue;
+        if (batch.size() == limit) {
+            more = true;
+            break;
+        }
+        batch.push_back(&e);
+    }
+    if (!batch.empty() && c.from_event != 0 && c.from_event < oldest_)
+        return fail(280);
+    c.read = true;
+    const bool ended =
+        !batch.empty() && bson::find(batch.back()->change, "operationType") &&
+        bson::find(batch.back()->change, "operationType")->as_string() == "invalidate";
+    if (!batch.empty()) {
+        c.behind = batch.back()->second;
+        c.from_event = 0;
+        c.at_event = true;
+    }
+    const bool at_last_event = c.at_event && (more || ended || c.behind == now_);
+    const auto behind = at_last_event ? event_token(c.behind) : high_water_token(now_);
+    const auto data = bson::find(behind, "_data")->as_string();
+    if (batch.empty() && wait && c.last == data)
+        return bson::document{}; // nothing to tell: it waits
+    wait = false;
+    c.last = data;
+    auto out = reply(ended ? 0 : id, "nextBatch", batch, behind);
+    if (ended)
+        cursors_.erase(it);
+    return out;
+}
+
+// --- fake_runner --------------------------------------------------------------------------------
+
+asio::awaitable<std::optional<error::diagnostics>> fake_runner::enter(std::string name) {
+    if (busy_ || stopped_)
+        throw std::logic_error("a call while another is running, or after stop");
+    set_.calls.push_back(name);
+    if (cancelled_)
+        co_return error::fail(error::errc::cancelled, "cancelled");
+    for (auto it = set_.faults.begin(); it != set_.faults.end(); ++it) {
+        if (it->command != name)
+            continue;
+        if (it->after > 0) {
+            --it->after;
+            break;
+        }
+        if (it->hang) {
+            set_.faults.erase(it);
+            busy_ = true;
+            while (!cancelled_)
+                co_await cancel_.wait();
+            busy_ = false;
+            co_return error::fail(error::errc::cancelled, "cancelled");
+        }
+        auto d = it->error;
+        if (--it->times == 0)
+            set_.faults.erase(it);
+        if (d.code == error::errc::network)
+            connected_ = false;
+        co_return d;
+    }
+    co_return std::nullopt;
+}
+
+asio::awaitable<error::result<mongodb::client::server_description>> fake_runner::connect() {
+    auto fault = co_await enter("connect");
+    if (fault)
+        co_return std::move(*fault);
+    connected_ = true;
+    mongodb::client::server_description d;
+    d.host = "db1:27017";
+    d.set_name = set_.set_name;
+    d.server_type = set_.server_type;
+    co_return d;
+}
+
+asio::awaitable<error::result<bson::document>> fake_runner::command(std::string db,
+                                                                    bson::document command) {
+    bson::cursor first(command);
+    first.next();
+    std::string name(first.name());
+    auto fault = co_await enter(name);
+    if (fault && name == "getMore" && fault->code == error::errc::server)
+        set_.cursors_.erase(bson::find(command, "getMore")->as_int64()); // as servers do
+    if (fault)
+        co_return std::move(*fault);
+    if (!connected_)
+        throw std::logic_error("a command without a connection");
+    if (name == "buildInfo") {
+        bson::builder b;
+        b.string("version", "4.4.0").float64("ok", 1);
+        co_return b.finish();
+    }
+    if (name == "aggregate")
+        co_return set_.aggregate(command);
+    if (name == "killCursors") {
+        set_.cursors_.erase(bson::find_path(command, "cursors.0")->as_int64());
+        bson::builder b;
+        b.float64("ok", 1);
+        co_return b.finish();
+    }
+    if (name == "find" && db == "local") {
+        if (!set_.readable_oplog)
+            co_return server_error(13);
+        const bool oldest = bson::find_path(command, "sort.$natural")->as_int32() == 1;
+        bson::builder e;
+        e.timestamp("ts", {oldest ? set_.oldest_ : set_.now_, 1});
+        const auto entry = e.finish();
+        bson::builder l;
+        l.document("0", entry);
+        const auto list = l.finish();
+        bson::builder c;
+        c.array("firstBatch", list);
+        const auto cursor = c.finish();
+        bson::builder b;
+        b.document("cursor", cursor).float64("ok", 1);
+        co_return b.finish();
+    }
+    if (name != "getMore")
+        co_return server_error(59);
+    // What happened before is seen below; only what happens from now on ends the waiting.
+    co_await set_.change_.wait_for(std::chrono::milliseconds(0));
+    bool wait = true;
+    auto reply = set_.get_more(command, wait);
+    if (wait && reply) {
+        busy_ = true;
+        set_.waiting = true;
+        co_await set_.change_.wait(); // a cancel wakes it too
+        set_.waiting = false;
+        busy_ = false;
+        if (cancelled_)
+            co_return error::fail(error::errc::cancelled, "cancelled");
+        wait = false;
+        reply = set_.get_more(command, wait);
+    }
+    co_return reply;
+}
+
+void fake_runner::cancel() noexcept {
+    cancelled_ = true;
+    cancel_.notify();
+    set_.change_.notify();
+}
+
+asio::awaitable<void> fake_runner::stop() {
+    if (busy_)
+        throw std::logic_error("stop while a call is running");
+    stopped_ = true;
+    co_return;
+}
+
+} // namespace cdc::test
