@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// isMaster, hello, ping, buildInfo: what a driver asks before anything else.
+#include "tests/support/standin/command.hpp"
+#include "tests/support/standin/sasl.hpp"
+#include "tests/support/standin/server_error.hpp"
+
+#include <chrono>
+
+namespace cdc::test::standin {
+
+namespace {
+
+bson::document op_time(bson::timestamp ts) {
+    bson::builder b;
+    return b.timestamp("ts", ts).int64("t", 1).finish();
+}
+
+void append_topology_version(const server_state& s, bson::builder& b) {
+    bson::builder v;
+    v.oid("processId", s.process_id).int64("counter", s.topology_counter);
+    b.document("topologyVersion", v.finish());
+}
+
+void append_set(const server_state& s, bson::builder& b, bool hello) {
+    bson::builder hosts;
+    hosts.string("0", s.host);
+    b.array("hosts", hosts.finish()).string("setName", s.set_name).int32("setVersion", 1);
+    b.boolean(hello ? "isWritablePrimary" : "ismaster", true).boolean("secondary", false);
+    b.string("primary", s.host).string("me", s.host).oid("electionId", s.election_id);
+    const auto& log = s.data.history();
+    const bson::document last = op_time(log.last());
+    const std::int64_t whole_seconds = log.last_wall_ms() / 1000 * 1000;
+    bson::builder write;
+    write.document("opTime", last).date_ms("lastWriteDate", whole_seconds);
+    write.document("majorityOpTime", last).date_ms("majorityWriteDate", whole_seconds);
+    b.document("lastWrite", write.finish());
+}
+
+void write_hello(command_call& call, bson::builder& b) {
+    const server_state& s = call.server;
+    const bool hello = call.name == "hello";
+    if (s.has_hello() && call.flag("helloOk"))
+        b.boolean("helloOk", true);
+    if (s.standalone()) {
+        b.boolean(hello ? "isWritablePrimary" : "ismaster", true);
+        append_topology_version(s, b);
+    } else {
+        append_topology_version(s, b);
+        append_set(s, b, hello);
+    }
+    b.int32("maxBsonObjectSize", 16'777'216).int32("maxMessageSizeBytes", 48'000'000);
+    b.int32("maxWriteBatchSize", 100'000).date_ms("localTime", s.data.history().now_ms());
+    b.int32("logicalSessionTimeoutMinutes", 30).int32("connectionId", call.connection.id);
+    b.int32("minWireVersion", 0).int32("maxWireVersion", s.max_wire_version());
+    b.boolean("readOnly", false);
+    if (call.field("saslSupportedMechs")) {
+        bson::builder names;
+        names.string("0", "SCRAM-SHA-256");
+        b.array("saslSupportedMechs", names.finish());
+    }
+    if (const auto start = call.field("speculativeAuthenticate");
+        start && start->kind() == bson::type::document)
+        speculative_sasl_start(call, start->as_document(), b);
+}
+
+/// A hello with the topology version the client knows waits until there is another one.
+boost::asio::awaitable<void> run_hello(command_call* call, bson::builder* reply) {
+    server_state& s = call->server;
+    const auto known = bson::find_path(call->body, "topologyVersion.counter");
+    const auto limit = call->number("maxAwaitTimeMS");
+    if (known && limit) {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(*limit);
+        s.waiting.insert(&call->connection.wake);
+        while (known->as_integer() == s.topology_counter && !call->connection.closed) {
+            const auto left = until - std::chrono::steady_clock::now();
+            if (left <= left.zero())
+                break;
+            co_await call->connection.wake.wait_for(left);
+        }
+        s.waiting.erase(&call->connection.wake);
+    }
+    write_hello(*call, *reply);
+}
+
+void run_ping(command_call&, bson::builder&) {}
+
+void run_build_info(command_call& call, bson::builder& b) {
+    const server_state& s = call.server;
+    b.string("version", s.version_text).string("gitVersion", "unknown");
+    b.array("modules", bson::view()).string("allocator", "system");
+    b.string("javascriptEngine", "none").string("sysInfo", "deprecated");
+    bson::builder parts;
+    for (const int part : s.version)
+        parts.int32(std::to_string(parts.count()), part);
+    parts.int32("3", 0);
+    b.array("versionArray", parts.finish());
+    bson::builder openssl;
+    openssl.string("running", "disabled").string("compiled", "disabled");
+    b.document("openssl", openssl.finish());
+    bson::builder environment;
+    environment.string("distmod", "stand-in").string("distarch", "x86_64");
+    b.document("buildEnvironment", environment.finish());
+    b.int32("bits", 64).boolean("debug", false).int32("maxBsonObjectSize", 16'777'216);
+    bson::builder engines;
+    engines.string("0", "wiredTiger");
+    b.array("storageEngines", engines.finish());
+}
+
+} // namespace
+
+void register_hello(std::map<std::string, command_spec>& table) {
+    command_spec hello;
+    hello.need = access::open;
+    hello.run_waiting = run_hello;
+    hello.fields = {"client",          "compression",    "saslSupportedMechs",
+                    "topologyVersion", "maxAwaitTimeMS", "speculativeAuthenticate",
+                    "loadBalanced",    "hostInfo",       "helloOk",
+                    "backpressure"};
+    table["hello"] = hello;
+    table["isMaster"] = hello;
+    table["ismaster"] = hello;
+    table["ping"] = {access::open, run_ping, nullptr, {}, false};
+    table["buildInfo"] = {access::open, run_build_info, nullptr, {}, false};
+    table["buildinfo"] = table["buildInfo"];
+}
+
+} // namespace cdc::test::standin

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/bson/document.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace cdc::test::standin {
+
+/// One reply's documents, bounded by count and by the size of a reply.
+class batch {
+  public:
+    explicit batch(std::size_t most_documents)
+        : most_(most_documents) {}
+
+    bool empty() const noexcept { return docs_.empty(); }
+    /// Whether a document of this size still goes in; the first one always does.
+    bool fits(std::size_t size) const noexcept {
+        return docs_.size() < most_ && (docs_.empty() || bytes_ + size <= most_bytes);
+    }
+    void add(bson::document doc) {
+        bytes_ += doc.size();
+        docs_.push_back(std::move(doc));
+    }
+    const std::vector<bson::document>& documents() const noexcept { return docs_; }
+
+    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+  private:
+    static constexpr std::size_t most_bytes = 16U << 20U;
+    std::size_t most_;
+    std::size_t bytes_ = 0;
+    std::vector<bson::document> docs_;
+};
+
+/// What stands behind a cursor id. On the set's reactor only.
+class cursor {
+  public:
+    virtual ~cursor() = default;
+
+    /// Adds what there is, without waiting. Throws server_error; the cursor is dead then.
+    virtual void fill(batch& out) = 0;
+    /// Nothing will ever come any more.
+    virtual bool exhausted() const = 0;
+    /// Whether a getMore waits when there is nothing yet.
+    virtual bool waits() const { return false; }
+    /// A change stream's position, empty for others.
+    virtual bson::document position() const { return {}; }
+
+    std::int64_t id = 0;
+    std::string ns;
+    std::string session; ///< the session's id bytes; empty: opened without one
+    std::string user;
+    bool in_use = false;
+    bool killed = false;
+};
+
+/// The results of a find or an ordinary aggregate, all of them found when it was opened.
+class result_cursor final : public cursor {
+  public:
+    explicit result_cursor(std::vector<bson::document> docs)
+        : docs_(std::move(docs)) {}
+    void fill(batch& out) override;
+    bool exhausted() const override { return next_ == docs_.size(); }
+
+  private:
+    std::vector<bson::document> docs_;
+    std::size_t next_ = 0;
+};
+
+/// The open cursors of a set.
+class cursor_table {
+  public:
+    void open(const std::shared_ptr<cursor>& c); ///< gives it its id
+    std::shared_ptr<cursor> find(std::int64_t id) const;
+    /// A getMore that waits on it ends with CursorKilled. Tells whether there was one.
+    bool kill(std::int64_t id);
+    void kill_session(const std::string& session);
+    std::size_t kill_all();
+    std::size_t size() const noexcept { return cursors_.size(); }
+
+  private:
+    std::unordered_map<std::int64_t, std::shared_ptr<cursor>> cursors_;
+};
+
+} // namespace cdc::test::standin
