@@ -29,12 +29,14 @@ asio::awaitable<error::result<offset_keeper::starts>> offset_keeper::load() {
     auto entries = co_await blocking_.run(work);
     if (!entries)
         co_return entries.error();
+    std::size_t unused = 0;
     for (const auto& e : *entries) {
         const auto sink = std::find(sinks_.begin(), sinks_.end(), e.key.sink);
         if (e.key.partition != partition || sink == sinks_.end()) {
             logger_.info("the stored position of sink {} ({}) is not used: the connector has no "
                          "such sink",
                          e.key.sink, e.key.partition);
+            ++unused;
             continue;
         }
         auto position = event::position::from_json(e.position);
@@ -53,6 +55,13 @@ asio::awaitable<error::result<offset_keeper::starts>> offset_keeper::load() {
         out.sinks.push_back(position ? position->clone() : event::position{});
         if (position && (!lowest || *position < *lowest))
             lowest = position.get();
+    }
+    if (!lowest && unused > 0) {
+        logger_.warn(
+            "none of the connector's sinks has a stored position, only sinks that it no "
+            "longer has: reading starts from now, earlier changes are not delivered; a sink "
+            "that gets its old name back goes on where it was");
+        co_return out;
     }
     if (!lowest) {
         logger_.info("no position is stored: reading starts from now, earlier changes are not "

@@ -209,6 +209,15 @@ TEST_CASE("pipeline: a new sink starts at the lowest position and the log says s
     CHECK(b.sinks["new"]->got == numbers(8, 9));
 }
 
+TEST_CASE("pipeline: a renamed sink does not go unnoticed", "[pipeline][connector]") {
+    connector_bench b({"new"});
+    b.store->put("old", 7);
+    b.start();
+    REQUIRE(b.until_state(connector_state::running));
+    CHECK(b.source->opened_at == 0);
+    CHECK(b.log->count("warn pipeline: none of the connector's sinks has a stored position") == 1);
+}
+
 TEST_CASE("pipeline: events without records and empty batches move the position",
           "[pipeline][connector]") {
     connector_bench b({"a"});
