@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <malloc.h>
 #include <memory>
 #include <variant>
 
@@ -40,6 +41,11 @@ int do_options(const app::options_command& command) {
 } // namespace
 
 int main(int argc, char** argv) {
+    // Batches and replies are buffers of some hundred kilobytes to some megabytes that come and go
+    // many times a second. By default glibc maps and unmaps each, and the page faults cost more than
+    // the encoding.
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 128 << 20);
     try {
         const auto command =
             app::parse_command_line(argc, argv, std::getenv("MONGOCDC_LOG"), std::cout, std::cerr);

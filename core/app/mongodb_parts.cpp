@@ -57,13 +57,14 @@ std::string identity_of(const std::string& set_name, const std::string& prefix) 
     if (set_name.empty())
         return {}; // not connected yet
     std::string out;
-    json::writer w(out);
-    w.raw(R"({"set":)");
-    w.string(set_name);
-    w.raw(R"(,"topic.prefix":)");
-    w.string(prefix);
-    w.raw("}");
-    w.close();
+    {
+        json::writer w(out); // closed before the string is handed on
+        w.raw(R"({"set":)");
+        w.string(set_name);
+        w.raw(R"(,"topic.prefix":)");
+        w.string(prefix);
+        w.raw("}");
+    }
     return out;
 }
 
