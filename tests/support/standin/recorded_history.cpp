@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/standin/recorded_history.hpp"
 
+#include "tests/support/standin/recording.hpp"
 #include "tests/support/standin/server_error.hpp"
 
-#include <openssl/evp.h>
 #include <simdjson.h>
 
 #include <fstream>
@@ -12,20 +12,6 @@
 namespace cdc::test::standin {
 
 namespace {
-
-std::vector<std::uint8_t> from_base64(std::string_view text) {
-    std::vector<std::uint8_t> out(text.size() / 4 * 3 + 3);
-    const int size =
-        EVP_DecodeBlock(out.data(), reinterpret_cast<const unsigned char*>(text.data()),
-                        static_cast<int>(text.size()));
-    if (size < 0)
-        throw std::runtime_error("not base64");
-    std::size_t padding = 0;
-    while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=')
-        ++padding;
-    out.resize(static_cast<std::size_t>(size) - padding);
-    return out;
-}
 
 bson::timestamp cluster_time(bson::view change) {
     const auto ts = bson::find(change, "clusterTime");

@@ -3,10 +3,10 @@
 
 #include "core/bson/builder.hpp"
 #include "tests/support/standin/dispatcher.hpp"
+#include "tests/support/standin/recording.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
-#include <bson/bson.h>
 
 #include <future>
 #include <stdexcept>
@@ -65,7 +65,9 @@ struct replica_set::impl {
 
 replica_set::replica_set(replica_set_options options)
     : impl_(std::make_unique<impl>(options)) {
-    advertise(options.advertised_host.empty() ? host_port() : options.advertised_host);
+    impl_->on_reactor([this, &options] {
+        impl_->state.host = options.advertised_host.empty() ? host_port() : options.advertised_host;
+    });
 }
 
 replica_set::~replica_set() = default;
@@ -107,14 +109,7 @@ bson::document replica_set::run(const std::string& db, bson::view command) {
 }
 
 bson::document replica_set::run_json(const std::string& db, const std::string& command) {
-    bson_error_t problem;
-    bson_t* parsed = bson_new_from_json(reinterpret_cast<const std::uint8_t*>(command.data()),
-                                        static_cast<ssize_t>(command.size()), &problem);
-    if (parsed == nullptr)
-        throw std::invalid_argument(problem.message);
-    std::uint32_t size = 0;
-    std::uint8_t* data = bson_destroy_with_steal(parsed, true, &size);
-    const auto doc = bson::document::adopt(data, size);
+    const bson::document doc = from_json(command);
     return run(db, doc);
 }
 
