@@ -26,6 +26,7 @@ constexpr int positive_small = 42;
 constexpr int positive_one_byte = 43;
 constexpr int positive_large = 51;
 
+constexpr double two_to_53 = 9007199254740992.0;
 constexpr double two_to_63 = 9223372036854775808.0;
 constexpr unsigned bits_decimal = 3;
 constexpr unsigned bits_decimal_zero = 0x19; // 0x19 to 0x1e, five bits
@@ -40,6 +41,9 @@ constexpr unsigned equal_to_rounded = 2; // the double rounded up to 15 digits i
 constexpr unsigned above_rounded = 3;
 
 __extension__ using uint128 = unsigned __int128;
+
+/// Ten to the 18th: numbers from two to the 53rd on have 16 digits or more before the point, of 34.
+constexpr uint128 largest_unit = 1'000'000'000'000'000'000;
 
 class rounding {
   public:
@@ -230,6 +234,22 @@ void key_string::append_decimal(bson::cursor::decimal128_value v) {
     }
     if (below == DBL_MAX) {
         raw(negative ? negative_large : positive_large, std::uint64_t{1} << 63U);
+        return;
+    }
+    if (below >= two_to_53 && below < two_to_63) {
+        // A double has no room for a fraction here, and not for every integer.
+        uint128 unit = 1;
+        for (int i = exact.exponent; i < 34; ++i)
+            unit *= 10;
+        const uint128 fraction = exact.coefficient % unit;
+        append_preshifted((static_cast<std::uint64_t>(exact.coefficient / unit) << 1U) |
+                              (fraction != 0 ? 1U : 0U),
+                          negative);
+        if (fraction != 0) {
+            const uint128 normal = fraction * (largest_unit / unit);
+            big_endian(static_cast<std::uint64_t>(normal >> 64U), 8, negative);
+            big_endian(static_cast<std::uint64_t>(normal), 8, negative);
+        }
         return;
     }
     const digits rounded = parse(print(below, 14, FE_UPWARD));
