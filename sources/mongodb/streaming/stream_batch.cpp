@@ -46,7 +46,7 @@ stream_batch::stream_batch(cursor::change_reply reply, std::optional<event::posi
             return;
         }
         if (*wanted)
-            events_.push_back(std::move(*decoded));
+            events_.push_back(*decoded);
         else
             ++skipped_;
     }
