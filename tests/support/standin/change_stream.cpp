@@ -121,10 +121,9 @@ change_stream::change_stream(const storage& data, change_stream_options options,
     if (options_.resume) {
         start_ = options_.resume->cluster_time();
         must_find_token_ = !options_.resume->is_high_water();
-        position_ = options_.resume->to_document();
+        token_ = options_.resume->to_document();
     } else {
         start_ = options_.start_at.value_or(bson::timestamp{log.last().t, log.last().i + 1});
-        position_ = resume_token::high_water(start_).to_document();
     }
     reached_ = start_;
     next_ = log.lower_bound(start_);
@@ -194,13 +193,24 @@ std::optional<bson::document> change_stream::event_of(const oplog_entry& e) cons
     return stages_.pass(make_event(e, modern_, found));
 }
 
-bool change_stream::emit(std::optional<bson::document> event, bson::document token, batch& out) {
+bson::document change_stream::position() const {
+    return token_ ? token_->clone() : resume_token::high_water(reached_).to_document();
+}
+
+void change_stream::pass_time(bson::timestamp ts) {
+    if (ts <= reached_)
+        return;
+    reached_ = ts;
+    token_.reset();
+}
+
+bool change_stream::emit(std::optional<bson::document> event, bson::view token, batch& out) {
     if (event) {
         if (!out.fits(event->size()))
             return false;
         const auto kept = bson::find(*event, "_id");
         if (!kept || kept->kind() != bson::type::document ||
-            !std::ranges::equal(kept->as_document().bytes(), token.view().bytes()))
+            !std::ranges::equal(kept->as_document().bytes(), token.bytes()))
             throw unresumable(code::change_stream_fatal_error,
                               "Encountered an event whose _id field, which contains the resume "
                               "token, was modified by "
@@ -209,11 +219,11 @@ bool change_stream::emit(std::optional<bson::document> event, bson::document tok
                               "stream from that point. Only transformations that retain the "
                               "unmodified _id field are "
                               "allowed. Expected: { _id: " +
-                                  describe(token.view()) + " } but found: " +
+                                  describe(token) + " } but found: " +
                                   (kept ? "{ _id: " + describe(*kept) + " }" : "{ _id: MISSING }"));
         out.add(std::move(*event));
     }
-    position_ = std::move(token);
+    token_ = bson::document::copy_of(token);
     return true;
 }
 
@@ -226,19 +236,17 @@ bool change_stream::deliver(const oplog_entry& e, batch& out) {
                               resume_token::of_event(e).describe());
     auto event = event_of(e);
     if (!event) {
-        // The event moves the position only as time does.
-        reached_ = e.ts;
-        position_ = resume_token::high_water(e.ts).to_document();
+        pass_time(e.ts); // it moves the position only as time does
         return true;
     }
-    return emit(std::move(event), resume_token::of_event(e).to_document(), out);
+    return emit(std::move(event), bson::find(e.event, "_id")->as_document(), out);
 }
 
 bool change_stream::deliver_invalidate(const oplog_entry& e, batch& out) {
     if (!out.fits(0))
         return false;
-    return emit(stages_.pass(make_invalidate(e, modern_)),
-                resume_token::of_event(e, true).to_document(), out);
+    const bson::document event = make_invalidate(e, modern_);
+    return emit(stages_.pass(event), bson::find(event, "_id")->as_document(), out);
 }
 
 void change_stream::fill(batch& out) {
@@ -258,9 +266,8 @@ void change_stream::fill(batch& out) {
                 invalidated_ = pending_invalidate_ = true;
                 break;
             }
-        } else if (e.ts > reached_) {
-            reached_ = e.ts;
-            position_ = resume_token::high_water(e.ts).to_document();
+        } else {
+            pass_time(e.ts);
         }
         ++next_;
     }

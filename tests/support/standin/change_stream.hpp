@@ -35,7 +35,7 @@ class change_stream final : public cursor {
     void fill(batch& out) override;
     bool exhausted() const override { return invalidated_ && !pending_invalidate_; }
     bool waits() const override { return true; }
-    bson::document position() const override { return position_.clone(); }
+    bson::document position() const override;
 
   private:
     void check_history();
@@ -45,7 +45,8 @@ class change_stream final : public cursor {
     bool deliver(const oplog_entry& e, batch& out);
     bool deliver_invalidate(const oplog_entry& e, batch& out);
     std::optional<bson::document> event_of(const oplog_entry& e) const;
-    bool emit(std::optional<bson::document> event, bson::document token, batch& out);
+    bool emit(std::optional<bson::document> event, bson::view token, batch& out);
+    void pass_time(bson::timestamp ts);
 
     const storage& data_;
     change_stream_options options_;
@@ -58,8 +59,9 @@ class change_stream final : public cursor {
     bool pending_invalidate_ = false;
     std::uint64_t next_ = 0;
     bson::timestamp start_;
+    /// The position: a token, or the high-water mark of a time, which is made only when asked for.
+    std::optional<bson::document> token_;
     bson::timestamp reached_; ///< no high-water mark below this is handed out
-    bson::document position_;
 };
 
 } // namespace cdc::test::standin

@@ -170,6 +170,8 @@ boost::asio::awaitable<bson::document> execute(server_state* server, connection_
         }
     } catch (const server_error& e) {
         out = error_reply(call, e);
+    } catch (const std::exception& e) {
+        out = error_reply(call, server_error(code::internal_error, e.what()));
     }
     if (server->data.history().end_index() != history_before)
         server->wake_all();

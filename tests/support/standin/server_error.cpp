@@ -7,6 +7,7 @@ namespace cdc::test::standin {
 
 std::string code_name(int c) {
     static const std::map<int, std::string_view> names = {
+        {code::internal_error, "InternalError"},
         {code::bad_value, "BadValue"},
         {code::failed_to_parse, "FailedToParse"},
         {code::unauthorized, "Unauthorized"},

@@ -28,6 +28,7 @@ struct server_error : std::runtime_error {
 std::string code_name(int code);
 
 namespace code {
+inline constexpr int internal_error = 1;
 inline constexpr int bad_value = 2;
 inline constexpr int failed_to_parse = 9;
 inline constexpr int unauthorized = 13;

@@ -10,6 +10,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include <cstdio>
+#include <exception>
+
 namespace cdc::test::wire {
 
 namespace asio = boost::asio;
@@ -179,8 +182,16 @@ asio::awaitable<void> connection::handle_requests() {
 asio::awaitable<bool> connection::answer_one(pending p) {
     const bool legacy = p.request.legacy;
     const bool silent = p.request.more_to_come;
-    auto handling = session_->handle(std::move(p.request));
-    const answer a = co_await std::move(handling);
+    answer a;
+    try {
+        auto handling = session_->handle(std::move(p.request));
+        a = co_await std::move(handling);
+    } catch (const std::exception& e) {
+        // A fault of the test's behaviour: shown, and the client is not left waiting.
+        std::fprintf(stderr, "wire server: %s\n", e.what());
+        close(true);
+        co_return false;
+    }
     if (!a.reply) {
         if (silent && !a.reset)
             co_return true;
