@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The service as a process: exit codes, signals, state of other processes, connectors beside failed ones.
+
+    service_test.py --mongocdc BIN --standin BIN
+
+Prints a line a case and ends with "N passed, N failed"; exit code 1 when one failed.
+"""
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import pymongo
+
+options = argparse.ArgumentParser()
+options.add_argument("--mongocdc", required=True)
+options.add_argument("--standin", required=True)
+options = options.parse_args()
+
+SECRET = "s3cr3t-p@ss/word"
+ENCODED = "s3cr3t-p%40ss%2Fword"
+
+
+class Standin:
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([options.standin, *arguments], stdout=subprocess.PIPE, text=True)
+        self.uri = "mongodb://" + self.process.stdout.readline().split("mongodb://", 1)[1].split()[0]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(20)
+
+
+def connector(uri, prefix="t", **more):
+    return {
+        "source": "mongodb", "mongodb.connection.string": uri, "topic.prefix": prefix, "snapshot.mode": "no_data",
+        "offset.flush.interval.ms": 50, "sinks": {"out": {"type": "file", "path": f"{prefix}.jsonl"}}, **more,
+    }
+
+
+class Service:
+    """One run of mongocdc in a folder."""
+
+    def __init__(self, folder, connectors, state="state.db", name="config.json"):
+        self.folder = folder
+        config = os.path.join(folder, name)
+        with open(config, "w") as f:
+            json.dump({"state": {"path": state}, "connectors": connectors}, f)
+        self.log_path = config + ".log"
+        with open(self.log_path, "w") as log:
+            self.process = subprocess.Popen([options.mongocdc, "run", config], stdout=log, stderr=log)
+
+    def log(self):
+        with open(self.log_path) as f:
+            return f.read()
+
+    def wait_log(self, text, seconds=20):
+        wait_for(lambda: text in self.log() or self.process.poll() is not None, f"log line {text!r}", seconds)
+        assert text in self.log(), f"no {text!r} in:\n{self.log()}"
+
+    def code(self, seconds=20):
+        return self.process.wait(seconds)
+
+    def stop(self, number=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.code()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def wait_for(condition, what, seconds=20):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, f"waited {seconds} s for {what}"
+        time.sleep(0.02)
+
+
+def lines(folder, name):
+    try:
+        with open(os.path.join(folder, name)) as f:
+            return f.read().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def run(*arguments):
+    return subprocess.run([options.mongocdc, *arguments], capture_output=True, text=True, timeout=30)
+
+
+# --- The cases ----------------------------------------------------------------------------------
+
+def version_and_help(folder):
+    out = run("--version")
+    assert out.returncode == 0 and out.stdout.startswith("mongocdc "), out
+    out = run("--help")
+    assert out.returncode == 0 and "Exit codes" in out.stdout, out
+    out = run("options")
+    assert out.returncode == 0 and "collection.include.list" in out.stdout, out
+
+
+def wrong_usage_is_2(folder):
+    assert run().returncode == 2
+    assert run("frobnicate").returncode == 2
+    assert run("run", os.path.join(folder, "missing.yaml")).returncode == 2
+
+
+def wrong_configuration_is_2_at_once(folder):
+    begin = time.monotonic()
+    with Service(folder, {"a": connector(f"mongodb://u:{ENCODED}@127.0.0.1:1/", **{"capture.mode": "oplogg"}),
+                          "b": connector("mongodb://127.0.0.1:1/", "u", frobnicate=1)}) as s:
+        assert s.code() == 2
+        assert time.monotonic() - begin < 1, "took longer than a second"
+        log = s.log()
+        assert "oplogg" in log and "frobnicate" in log, log  # all mistakes at once
+        assert SECRET not in log and ENCODED not in log, log
+
+
+def signals_stop_cleanly(folder):
+    with Standin() as standin:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with Service(folder, {"a": connector(standin.uri)}) as s:
+                s.wait_log("reads changes")
+                assert s.stop(number) == 0, s.log()
+
+
+def events_arrive_and_resume(folder):
+    with Standin() as standin:
+        collection = pymongo.MongoClient(standin.uri).db.c
+        with Service(folder, {"a": connector(standin.uri)}) as s:
+            s.wait_log("starts from now at")
+            collection.insert_one({"_id": 1})
+            wait_for(lambda: len(lines(folder, "t.jsonl")) == 1, "the first event")
+            assert s.stop() == 0
+        collection.insert_one({"_id": 2})  # while nobody reads
+        with Service(folder, {"a": connector(standin.uri)}) as s:
+            s.wait_log("goes on behind")
+            collection.insert_one({"_id": 3})
+            wait_for(lambda: len(lines(folder, "t.jsonl")) == 3, "all events")
+            assert s.stop() == 0
+        ids = [json.loads(line)["key"]["payload"]["id"] for line in lines(folder, "t.jsonl")]
+        assert ids == ["1", "2", "3"], ids
+
+
+def standalone_fails_and_all_failed_is_3(folder):
+    with Standin("--standalone") as standin, Service(folder, {"a": connector(standin.uri)}) as s:
+        assert s.code() == 3, s.log()
+        assert "a: failed" in s.log() and "standalone" in s.log(), s.log()
+
+
+def a_failed_connector_leaves_the_others_running(folder):
+    with Standin() as good, Standin("--standalone") as bad:
+        with Service(folder, {"bad": connector(bad.uri, "bad"), "good": connector(good.uri, "good")}) as s:
+            s.wait_log("bad: failed")
+            s.wait_log("reads changes")
+            pymongo.MongoClient(good.uri).db.c.insert_one({"_id": 1})
+            wait_for(lambda: lines(folder, "good.jsonl"), "the good connector's event")
+            assert s.stop() == 0
+
+
+def wrong_password_fails_and_shows_nothing(folder):
+    with Standin("--user", "cdc:right-password:readAnyDatabase@admin") as standin:
+        uri = standin.uri.replace("mongodb://", f"mongodb://cdc:{ENCODED}@") + "&authSource=admin"
+        with Service(folder, {"a": connector(uri)}) as s:
+            assert s.code() == 3, s.log()
+            log = s.log()
+            assert "authentication failed" in log.lower(), log
+            assert SECRET not in log and ENCODED not in log, log
+
+
+def right_password_works(folder):
+    with Standin("--user", f"cdc:{SECRET}:readWriteAnyDatabase@admin") as standin:
+        plain = connector(standin.uri, **{"mongodb.user": "cdc", "mongodb.password": SECRET})
+        in_uri = connector(standin.uri.replace("mongodb://", f"mongodb://cdc:{ENCODED}@"), "u")
+        with Service(folder, {"plain": plain, "uri": in_uri}) as s:
+            wait_for(lambda: s.log().count("reads changes") == 2, "both connectors")
+            client = pymongo.MongoClient(standin.uri, username="cdc", password=SECRET)
+            client.db.c.insert_one({"_id": 1})
+            wait_for(lambda: lines(folder, "t.jsonl") and lines(folder, "u.jsonl"), "both events")
+            assert s.stop() == 0
+            assert SECRET not in s.log() and ENCODED not in s.log(), s.log()
+
+
+def a_second_process_on_the_same_state_is_refused(folder):
+    with Standin() as standin, Service(folder, {"a": connector(standin.uri)}) as first:
+        first.wait_log("reads changes")
+        with Service(folder, {"b": connector(standin.uri, "u")}, name="second.json") as second:
+            assert second.code() == 2, second.log()
+            assert "state.db" in second.log(), second.log()
+        assert first.process.poll() is None
+
+
+def a_changed_prefix_is_refused(folder):
+    with Standin() as standin:
+        with Service(folder, {"a": connector(standin.uri, "one")}) as s:
+            s.wait_log("reads changes")
+            pymongo.MongoClient(standin.uri).db.c.insert_one({"_id": 1})
+            wait_for(lambda: lines(folder, "one.jsonl"), "an event")
+            assert s.stop() == 0
+        with Service(folder, {"a": connector(standin.uri, "two")}) as s:
+            assert s.code() == 3, s.log()
+            assert "one" in s.log() and "two" in s.log(), s.log()
+
+
+def another_replica_set_is_refused(folder):
+    with Standin() as first:
+        with Service(folder, {"a": connector(first.uri)}) as s:
+            s.wait_log("reads changes")
+            pymongo.MongoClient(first.uri).db.c.insert_one({"_id": 1})
+            wait_for(lambda: lines(folder, "t.jsonl"), "an event")
+            assert s.stop() == 0
+    with Standin("--set-name", "other") as second, Service(folder, {"a": connector(second.uri)}) as s:
+        assert s.code() == 3, s.log()
+        assert "rs0" in s.log() and "other" in s.log(), s.log()
+
+
+def a_server_that_comes_later_is_waited_for(folder):
+    with Standin() as standin:
+        port = standin.uri.split(":")[2].split("/")[0]
+        uri = standin.uri
+    with Service(folder, {"a": connector(uri)}) as s:
+        s.wait_log("attempt 1")
+        with Standin("--port", port) as standin:
+            s.wait_log("reads changes")
+            pymongo.MongoClient(standin.uri).db.c.insert_one({"_id": 1})
+            wait_for(lambda: lines(folder, "t.jsonl"), "an event")
+            assert s.stop() == 0
+
+
+def stops_while_it_waits_for_a_server(folder):
+    with Service(folder, {"a": connector("mongodb://127.0.0.1:1/?replicaSet=rs0")}) as s:
+        s.wait_log("attempt 1")
+        begin = time.monotonic()
+        assert s.stop() == 0, s.log()
+        assert time.monotonic() - begin < 5
+
+
+def two_sinks_two_encodings(folder):
+    with Standin() as standin:
+        c = connector(standin.uri)
+        c["sinks"]["bare"] = {"type": "file", "path": "bare.jsonl", "schemas.enable": False}
+        with Service(folder, {"a": c}) as s:
+            s.wait_log("reads changes")
+            pymongo.MongoClient(standin.uri).db.c.insert_one({"_id": 1})
+            wait_for(lambda: lines(folder, "t.jsonl") and lines(folder, "bare.jsonl"), "both files")
+            assert s.stop() == 0
+        full = json.loads(lines(folder, "t.jsonl")[0])
+        bare = json.loads(lines(folder, "bare.jsonl")[0])
+        assert full["value"]["payload"] == bare["value"] and full["key"]["payload"] == bare["key"]
+
+
+CASES = [version_and_help, wrong_usage_is_2, wrong_configuration_is_2_at_once, signals_stop_cleanly,
+         events_arrive_and_resume, standalone_fails_and_all_failed_is_3, a_failed_connector_leaves_the_others_running,
+         wrong_password_fails_and_shows_nothing, right_password_works, a_second_process_on_the_same_state_is_refused,
+         a_changed_prefix_is_refused, another_replica_set_is_refused, a_server_that_comes_later_is_waited_for,
+         stops_while_it_waits_for_a_server, two_sinks_two_encodings]
+failed = 0
+for case in CASES:
+    with tempfile.TemporaryDirectory(prefix="mongocdc-service-") as case_folder:
+        try:
+            case(case_folder)
+            print(f"ok      {case.__name__}")
+        except Exception:
+            failed += 1
+            print(f"FAILED  {case.__name__}")
+            traceback.print_exc()
+print(f"{len(CASES) - failed} passed, {failed} failed")
+sys.exit(1 if failed else 0)
