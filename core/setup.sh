@@ -7,6 +7,8 @@ project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 venv=$project/build/venv
 # A precompiled header is only shared through ccache when told that its time stamps do not matter.
 export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+# Another clone of the project finds what this one compiled.
+export CCACHE_BASEDIR=$project CCACHE_NOHASHDIR=true
 
 say() { printf '%s\n' "$*"; }
 die() {
