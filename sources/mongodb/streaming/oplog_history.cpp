@@ -39,12 +39,24 @@ asio::awaitable<error::result<void>> oplog_history::reaches_back_to(bson::timest
 }
 
 asio::awaitable<std::string> oplog_history::range() {
-    auto oldest = co_await end(1);
-    auto newest = co_await end(-1);
-    co_return fmt::format("oldest entry {}, newest {}", oldest, newest);
+    const auto known = co_await whole();
+    if (!known)
+        co_return std::string("oldest entry unknown, newest unknown");
+    co_return fmt::format("oldest entry {}, newest {}", in_words(known->oldest),
+                          in_words(known->newest));
 }
 
-asio::awaitable<std::string> oplog_history::end(std::int32_t direction) {
+asio::awaitable<error::result<oplog_history::window>> oplog_history::whole() {
+    const auto oldest = co_await end(1);
+    if (!oldest)
+        co_return oldest.error();
+    const auto newest = co_await end(-1);
+    if (!newest)
+        co_return newest.error();
+    co_return window{*oldest, *newest};
+}
+
+asio::awaitable<error::result<bson::timestamp>> oplog_history::end(std::int32_t direction) {
     bson::builder s;
     s.int32("$natural", direction);
     const auto sort = s.finish();
@@ -61,11 +73,12 @@ asio::awaitable<std::string> oplog_history::end(std::int32_t direction) {
     auto find = b.finish();
     std::string db = "local";
     auto reply = co_await runner_.command(std::move(db), std::move(find));
-    if (reply)
-        if (const auto ts = bson::find_path(*reply, "cursor.firstBatch.0.ts");
-            ts && ts->kind() == bson::type::timestamp)
-            co_return in_words(ts->as_timestamp());
-    co_return "unknown";
+    if (!reply)
+        co_return std::move(reply).error();
+    if (const auto ts = bson::find_path(*reply, "cursor.firstBatch.0.ts");
+        ts && ts->kind() == bson::type::timestamp)
+        co_return ts->as_timestamp();
+    co_return error::fail(error::errc::protocol, "local.oplog.rs has no entry with a time");
 }
 
 } // namespace cdc::mongodb::streaming

@@ -26,12 +26,20 @@ class oplog_history {
     /// Errors: those of a command; server code 286 when it does not.
     boost::asio::awaitable<error::result<void>> reaches_back_to(bson::timestamp since);
 
+    struct window {
+        bson::timestamp oldest;
+        bson::timestamp newest;
+    };
+    /// The times of the first and the last entry of local.oplog.rs. Reads one entry at each end.
+    /// Errors: those of a command (server code 13 where the user may not read it), protocol.
+    boost::asio::awaitable<error::result<window>> whole();
+
     /// "oldest entry …, newest …" for people; "unknown" where the user may not read the oplog or
-    /// the server does not answer. Reads one entry at each end.
+    /// the server does not answer.
     boost::asio::awaitable<std::string> range();
 
   private:
-    boost::asio::awaitable<std::string> end(std::int32_t direction);
+    boost::asio::awaitable<error::result<bson::timestamp>> end(std::int32_t direction);
 
     cursor::command_runner& runner_;
     cursor::stream_target target_;

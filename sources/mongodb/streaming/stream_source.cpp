@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/mongodb/streaming/stream_source.hpp"
 
-#include "core/bson/builder.hpp"
+#include "sources/mongodb/streaming/deployment.hpp"
 #include "sources/mongodb/streaming/stream_batch.hpp"
 
 #include <fmt/format.h>
@@ -185,36 +185,18 @@ asio::awaitable<error::result<void>> stream_source::connect() {
         co_return std::move(server).error();
     if (cancelled_)
         co_return cancelled();
-    if (server->set_name.empty()) {
-        if (server->server_type == "Mongos")
-            co_return error::fail(
-                error::errc::unsupported,
-                fmt::format("{} is a mongos; sharded clusters are not supported, connect to a "
-                            "replica set",
-                            server->host));
-        co_return error::fail(
-            error::errc::unsupported,
-            fmt::format("{} is a standalone server; change streams need a replica set (one member "
-                        "is enough)",
-                        server->host));
-    }
+    if (auto good = check_deployment(*server); !good)
+        co_return std::move(good).error();
     if (!set_name_.empty() && set_name_ != server->set_name)
         co_return error::fail(error::errc::configuration,
                               fmt::format("{} now belongs to replica set {}, not {}", server->host,
                                           server->set_name, set_name_));
-    bson::builder b;
-    b.int32("buildInfo", 1);
-    auto build_info = b.finish();
-    std::string db = "admin";
     in_flight_ = flight::other;
-    auto reply = co_await runner_->command(std::move(db), std::move(build_info));
+    auto version = co_await streaming::server_version(*runner_);
     in_flight_ = flight::none;
-    if (!reply && reply.error().code != error::errc::server)
-        co_return std::move(reply).error();
-    server_version_ = "unknown";
-    if (reply)
-        if (const auto v = bson::find(*reply, "version"); v && v->kind() == bson::type::string)
-            server_version_ = v->as_string();
+    if (!version)
+        co_return std::move(version).error();
+    server_version_ = std::move(*version);
     set_name_ = server->set_name;
     host_ = server->host;
     connected_ = true;
