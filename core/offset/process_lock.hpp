@@ -16,6 +16,11 @@ class process_lock {
     /// the process id when it is known), io.
     static error::result<process_lock> acquire(const std::filesystem::path& file);
 
+    /// Whether somebody holds it, without creating or keeping anything; a file that is not there is
+    /// held by nobody. Takes a shared lock for an instant, so an `acquire` at that very moment may
+    /// be refused. Errors: as `acquire`.
+    static error::result<void> look(const std::filesystem::path& file);
+
     process_lock(process_lock&& other) noexcept;
     process_lock& operator=(process_lock&&) = delete;
     ~process_lock();

@@ -69,6 +69,20 @@ PRAGMA user_version = 1;
 )sql";
 static_assert(sqlite_store::layout_version == 1, "the text above sets the version too");
 
+constexpr int busy_ms = 5000; // someone reading along with the sqlite3 shell
+
+/// A URI for SQLite, in which `?` and `#` would end the path.
+std::string uri_of(const std::filesystem::path& path, const char* parameters) {
+    std::string out = "file:";
+    for (const char c : path.native()) {
+        if (c == '%' || c == '?' || c == '#')
+            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+        else
+            out += c;
+    }
+    return out + "?" + parameters;
+}
+
 } // namespace
 
 void sqlite_store::close_database::operator()(sqlite3* db) const noexcept {
@@ -129,9 +143,32 @@ error::result<std::unique_ptr<sqlite_store>> sqlite_store::open(const std::files
     return store;
 }
 
-error::result<void> sqlite_store::prepare() {
-    sqlite3_busy_timeout(db_.get(), 5000); // someone reading along with the sqlite3 shell
+error::result<std::unique_ptr<sqlite_store>>
+sqlite_store::open_to_read(const std::filesystem::path& path) {
+    const auto beside = [&](const char* suffix) { return path.native() + suffix; };
+    std::error_code ec;
+    const auto log_size = std::filesystem::file_size(beside("-wal"), ec);
+    const bool has_log = (!ec && log_size > 0) || std::filesystem::exists(beside("-shm"), ec);
+    // Without a log the file is all there is. SQLite would still create a log and its index.
+    const auto uri = uri_of(path, has_log ? "mode=ro" : "mode=ro&immutable=1");
+    sqlite3* raw = nullptr;
+    const int opened = sqlite3_open_v2(
+        uri.c_str(), &raw, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_FULLMUTEX, nullptr);
+    database db(raw);
+    std::unique_ptr<sqlite_store> store(
+        new sqlite_store(std::nullopt, std::move(db), path.string()));
+    if (opened != SQLITE_OK)
+        return store->failure("open");
+    sqlite3_busy_timeout(store->db_.get(), busy_ms);
+    auto version = store->examine();
+    if (!version)
+        return version.error();
+    if (auto r = store->check_tables(); !r)
+        return r.error();
+    return store;
+}
 
+error::result<std::int64_t> sqlite_store::examine() {
     std::int64_t version = 0;
     std::int64_t objects = 0;
     {
@@ -167,6 +204,14 @@ error::result<void> sqlite_store::prepare() {
                                            "it is: restore it, or move it away to start anew",
                                            name_, answer));
     }
+    return version;
+}
+
+error::result<void> sqlite_store::prepare() {
+    sqlite3_busy_timeout(db_.get(), busy_ms);
+    auto version = examine();
+    if (!version)
+        return version.error();
     {
         statement wal(db_.get(), "PRAGMA journal_mode = WAL");
         if (!wal.ok() || wal.step() != SQLITE_ROW)
@@ -178,7 +223,7 @@ error::result<void> sqlite_store::prepare() {
     }
     if (auto r = run("PRAGMA synchronous = FULL"); !r)
         return r;
-    if (version == 0) {
+    if (*version == 0) {
         if (auto r = run("BEGIN IMMEDIATE"); !r)
             return r;
         auto r = run(create_layout);
@@ -190,6 +235,15 @@ error::result<void> sqlite_store::prepare() {
         }
     }
     // Fails here, not at the first save, when the file has the right version but other tables.
+    if (auto r = check_tables(); !r)
+        return r;
+    // A file that may be read only would otherwise be noticed after the first records went out.
+    if (sqlite3_db_readonly(db_.get(), "main") == 1)
+        return error::fail(errc::io, fmt::format("the state file {} is not writable", name_));
+    return {};
+}
+
+error::result<void> sqlite_store::check_tables() {
     statement probe(db_.get(),
                     R"(SELECT connector, sink, "partition", position, updated_ms, identity
                                   FROM positions LEFT JOIN identities USING(connector, updated_ms))");
@@ -198,9 +252,6 @@ error::result<void> sqlite_store::prepare() {
             errc::state_invalid,
             fmt::format("the state file {} does not have the tables of version {}: {}", name_,
                         layout_version, sqlite3_errmsg(db_.get())));
-    // A file that may be read only would otherwise be noticed after the first records went out.
-    if (sqlite3_db_readonly(db_.get(), "main") == 1)
-        return error::fail(errc::io, fmt::format("the state file {} is not writable", name_));
     return {};
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 struct sqlite3;
 
@@ -30,6 +31,12 @@ class sqlite_store final : public store {
     /// (the text names path or folder).
     static error::result<std::unique_ptr<sqlite_store>> open(const std::filesystem::path& path);
 
+    /// Opens an existing file to look at it: takes no lock, creates and changes nothing (but the
+    /// index of a write-ahead log that a crash left, which is rebuilt), and reads along with a
+    /// process that uses it. `save` fails. Errors: state_invalid, io as `open`.
+    static error::result<std::unique_ptr<sqlite_store>>
+    open_to_read(const std::filesystem::path& path);
+
     error::result<std::vector<entry>> load(const std::string& connector) override;
     error::result<void> save(const std::vector<entry>& entries) override;
     error::result<std::vector<entry>> list() override;
@@ -43,17 +50,20 @@ class sqlite_store final : public store {
     };
     using database = std::unique_ptr<sqlite3, close_database>;
 
-    sqlite_store(process_lock lock, database db, std::string name) noexcept
+    sqlite_store(std::optional<process_lock> lock, database db, std::string name) noexcept
         : lock_(std::move(lock))
         , db_(std::move(db))
         , name_(std::move(name)) {}
 
     error::result<void> prepare();
+    /// Whether the file is ours and sound; gives its layout version, 0 for an empty one.
+    error::result<std::int64_t> examine();
+    error::result<void> check_tables();
     error::result<std::vector<entry>> select(const std::string* connector);
     error::result<void> run(const char* sql);
     error::diagnostics failure(const char* what) const;
 
-    process_lock lock_; ///< released after the database is closed
+    std::optional<process_lock> lock_; ///< released after the database is closed
     database db_;
     std::string name_; ///< path, for messages
     std::mutex mutex_;
