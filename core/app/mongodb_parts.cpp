@@ -52,8 +52,9 @@ class envelope_encoder final : public pipeline::encoder {
     std::optional<event::envelope> envelope_;
 };
 
-/// Positions of one replica set and prefix mean nothing for another.
-std::string identity_of(const std::string& set_name, const std::string& prefix) {
+} // namespace
+
+std::string mongodb_identity(const std::string& set_name, const std::string& prefix) {
     if (set_name.empty())
         return {}; // not connected yet
     std::string out;
@@ -67,8 +68,6 @@ std::string identity_of(const std::string& set_name, const std::string& prefix) 
     }
     return out;
 }
-
-} // namespace
 
 error::result<source_parts> make_mongodb_parts(const config::values& values,
                                                source_environment environment) {
@@ -86,7 +85,7 @@ error::result<source_parts> make_mongodb_parts(const config::values& values,
         return std::make_shared<envelope_encoder>(*source, options, with_schemas, topics, logger);
     };
     out.identity = [source, prefix = options.topic_prefix] {
-        return identity_of(source->set_name(), prefix);
+        return mongodb_identity(source->set_name(), prefix);
     };
     out.options.connector = environment.connector;
     out.options.flush_interval = options.offset_flush_interval;

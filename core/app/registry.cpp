@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/app/registry.hpp"
 
+#include "core/app/check_mongodb.hpp"
 #include "core/app/mongodb_parts.hpp"
+#include "core/runtime/blocking_pool.hpp"
 #include "sinks/discard/discard_sink.hpp"
 #include "sinks/discard/options.hpp"
+#include "sinks/file/check.hpp"
 #include "sinks/file/file_sink.hpp"
 #include "sinks/file/options.hpp"
 #include "sources/mongodb/options.hpp"
@@ -20,6 +23,13 @@ const Kind* named(const std::vector<Kind>& kinds, std::string_view name) noexcep
     const auto found = std::find_if(kinds.begin(), kinds.end(),
                                     [&](const Kind& kind) { return kind.name == name; });
     return found == kinds.end() ? nullptr : &*found;
+}
+
+boost::asio::awaitable<error::result<std::string>> check_file_sink(sink::context context,
+                                                                   config::values values) {
+    const auto options = file::make_file_options(values);
+    auto look = [&options] { return file::check_file(options); };
+    co_return co_await context.blocking->run(look);
 }
 
 } // namespace
@@ -52,7 +62,7 @@ std::vector<const config::option_table*> registry::tables() const {
 
 registry make_registry() {
     return {
-        .sources = {{"mongodb", &mongodb::option_table(), make_mongodb_parts}},
+        .sources = {{"mongodb", &mongodb::option_table(), make_mongodb_parts, check_mongodb}},
         .sinks =
             {
                 {"file", &file::option_table(),
@@ -60,7 +70,8 @@ registry make_registry() {
                     const config::values& values) -> std::unique_ptr<sink::sink> {
                      return std::make_unique<file::file_sink>(std::move(context),
                                                               file::make_file_options(values));
-                 }},
+                 },
+                 check_file_sink},
                 {"discard", &discard::option_table(),
                  [](sink::context context, const config::values&) -> std::unique_ptr<sink::sink> {
                      return std::make_unique<discard::discard_sink>(std::move(context));

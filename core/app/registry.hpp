@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/app/source_check.hpp"
 #include "core/app/source_parts.hpp"
 #include "core/config/loader.hpp"
 #include "core/config/option_table.hpp"
+#include "core/error/result.hpp"
 #include "sinks/sink.hpp"
+
+#include <boost/asio/awaitable.hpp>
 
 #include <functional>
 #include <memory>
@@ -19,6 +23,7 @@ struct source_kind {
     const config::option_table* options;
     /// Makes the source and what belongs to it from checked values of `options`.
     make_source_parts make;
+    check_source check = {}; ///< for `mongocdc check`; without one there is nothing to look at
 };
 
 struct sink_kind {
@@ -26,6 +31,11 @@ struct sink_kind {
     const config::option_table* options;
     /// Makes a sink from checked values of `options`.
     std::function<std::unique_ptr<sink::sink>(sink::context, const config::values&)> make;
+    /// Whether such a sink could deliver, for `mongocdc check`: delivers nothing, changes nothing,
+    /// and ends by itself within the sink's own time limits. Gives what was found, for people. The
+    /// context's `acknowledge` must not be called. Without one there is nothing to look at.
+    std::function<boost::asio::awaitable<error::result<std::string>>(sink::context, config::values)>
+        check = {};
 };
 
 /// The explicit list of what a configuration can name. A new sink or source is a row here and

@@ -9,9 +9,7 @@
 
 namespace cdc::mongodb::modes {
 
-namespace {
-
-client::client_options client_options_of(const connector_options& o) {
+client::client_options make_client_options(const connector_options& o) {
     client::client_options out;
     out.uri = o.connection_string;
     out.user = o.user;
@@ -24,12 +22,25 @@ client::client_options client_options_of(const connector_options& o) {
     return out;
 }
 
+cursor::stream_target make_stream_target(const connector_options& o) {
+    cursor::stream_target out;
+    out.scope = o.capture_scope;
+    out.db = o.target_db;
+    out.collection = o.target_collection;
+    out.update_lookup = o.capture_mode == capture_mode::change_streams_update_full;
+    return out;
+}
+
+error::result<filters> make_filters(const connector_options& o) {
+    return filters::compile(
+        {o.database_include, o.database_exclude, o.collection_include, o.collection_exclude});
+}
+
+namespace {
+
 streaming::stream_settings settings_of(const connector_options& o) {
     streaming::stream_settings out;
-    out.target.scope = o.capture_scope;
-    out.target.db = o.target_db;
-    out.target.collection = o.target_collection;
-    out.target.update_lookup = o.capture_mode == capture_mode::change_streams_update_full;
+    out.target = make_stream_target(o);
     out.batch_size = static_cast<std::int32_t>(
         std::min<std::size_t>(o.max_batch_size, std::numeric_limits<std::int32_t>::max()));
     out.max_await = o.max_await_time;
@@ -42,12 +53,11 @@ streaming::stream_settings settings_of(const connector_options& o) {
 error::result<std::unique_ptr<streaming::stream_source>>
 make_connector_source(const connector_options& options, boost::asio::any_io_executor reactor,
                       runtime::blocking_pool& blocking, log::logger logger) {
-    auto compiled = filters::compile({options.database_include, options.database_exclude,
-                                      options.collection_include, options.collection_exclude});
+    auto compiled = make_filters(options);
     if (!compiled)
         return std::move(compiled).error();
     auto runner = std::make_unique<cursor::client_command_runner>(
-        reactor, blocking, client_options_of(options), logger);
+        reactor, blocking, make_client_options(options), logger);
     return std::make_unique<streaming::stream_source>(std::move(reactor), std::move(runner),
                                                       settings_of(options), std::move(*compiled),
                                                       std::move(logger));
