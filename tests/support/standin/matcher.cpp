@@ -141,9 +141,7 @@ bool matcher::matches(bson::view doc) const {
 }
 
 bool matcher::matches_value(const bson::cursor& v) const {
-    const bool on_value = root_->what != op::all_of ||
-                          (!root_->children.empty() && root_->children[0].path_text.empty());
-    if (on_value)
+    if (root_->on_value)
         return root_->accepts_value_alone(v);
     return v.kind() == bson::type::document && root_->matches(v.as_document());
 }
