@@ -271,3 +271,52 @@ TEST_CASE("sqlite_store: threads may share it", "[offset]") {
     for (const auto& e : *s->list())
         CHECK(e.position == "19");
 }
+
+TEST_CASE("a state file can be looked at without being touched", "[offset][sqlite]") {
+    const cdc::test::temp_dir dir;
+    const auto path = dir.path() / "odd ?#% name.db";
+    CHECK(sqlite_store::open_to_read(path).error().code == errc::io); // and is not created
+    {
+        auto s = must_open(path);
+        REQUIRE(s->save({make("a", "x", "1")}));
+        REQUIRE(s->save_identity("a", "me"));
+
+        const auto beside = sqlite_store::open_to_read(path); // while it is in use
+        REQUIRE(beside.has_value());
+        CHECK((*beside)->load("a")->at(0).position == "1");
+        REQUIRE(s->save({make("a", "x", "2")}));
+        CHECK((*beside)->load("a")->at(0).position == "2");
+    }
+    std::filesystem::remove(path.string() + ".lock");
+    const auto bytes = read(path);
+    {
+        const auto alone = sqlite_store::open_to_read(path);
+        REQUIRE(alone.has_value());
+        CHECK((*alone)->load("a")->at(0).position == "2");
+        CHECK(*(*alone)->load_identity("a") == "me");
+        CHECK_FALSE((*alone)->save({make("a", "x", "3")}).has_value());
+        CHECK_FALSE((*alone)->save_identity("a", "you").has_value());
+        const std::filesystem::directory_iterator files(dir.path());
+        CHECK(std::distance(begin(files), end(files)) == 1); // no log, no index, no lock
+    }
+    CHECK(read(path) == bytes);
+
+    execute(path, "PRAGMA user_version = 99");
+    CHECK(sqlite_store::open_to_read(path).error().code == errc::state_invalid);
+    write(path, std::string(5000, 'x'));
+    CHECK(sqlite_store::open_to_read(path).error().code == errc::state_invalid);
+}
+
+TEST_CASE("a lock can be looked at", "[offset][lock]") {
+    const cdc::test::temp_dir dir;
+    const auto file = dir.path() / "lock";
+    CHECK(process_lock::look(file).has_value());
+    CHECK_FALSE(std::filesystem::exists(file));
+    {
+        const auto held = process_lock::acquire(file);
+        REQUIRE(held.has_value());
+        CHECK(process_lock::look(file).error().code == errc::state_locked);
+    }
+    CHECK(process_lock::look(file).has_value());
+    CHECK(process_lock::acquire(file).has_value());
+}
