@@ -75,7 +75,9 @@ asio::awaitable<void> check_sinks(const connector_items& of) {
         const auto item = "sink." + sink.name;
         const auto* kind = of.known.sink(sink.type);
         if (!kind->check) {
-            of.report(verdict::ok, item, sink.type + ": nothing to look at");
+            of.report(
+                verdict::warn, item,
+                fmt::format("whether a sink of type {} could deliver is not looked at", sink.type));
             continue;
         }
         sink::context context;

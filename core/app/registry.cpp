@@ -32,6 +32,11 @@ boost::asio::awaitable<error::result<std::string>> check_file_sink(sink::context
     co_return co_await context.blocking->run(look);
 }
 
+boost::asio::awaitable<error::result<std::string>> check_discard_sink(sink::context,
+                                                                      config::values) {
+    co_return std::string("keeps nothing");
+}
+
 } // namespace
 
 const source_kind* registry::source(std::string_view name) const noexcept {
@@ -75,7 +80,8 @@ registry make_registry() {
                 {"discard", &discard::option_table(),
                  [](sink::context context, const config::values&) -> std::unique_ptr<sink::sink> {
                      return std::make_unique<discard::discard_sink>(std::move(context));
-                 }},
+                 },
+                 check_discard_sink},
             },
     };
 }

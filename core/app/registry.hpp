@@ -23,7 +23,7 @@ struct source_kind {
     const config::option_table* options;
     /// Makes the source and what belongs to it from checked values of `options`.
     make_source_parts make;
-    check_source check = {}; ///< for `mongocdc check`; without one there is nothing to look at
+    check_source check = {}; ///< for `mongocdc check`; without one only sinks are looked at
 };
 
 struct sink_kind {
@@ -33,7 +33,7 @@ struct sink_kind {
     std::function<std::unique_ptr<sink::sink>(sink::context, const config::values&)> make;
     /// Whether such a sink could deliver, for `mongocdc check`: delivers nothing, changes nothing,
     /// and ends by itself within the sink's own time limits. Gives what was found, for people. The
-    /// context's `acknowledge` must not be called. Without one there is nothing to look at.
+    /// context's `acknowledge` must not be called. Without one the check says that it cannot tell.
     std::function<boost::asio::awaitable<error::result<std::string>>(sink::context, config::values)>
         check = {};
 };

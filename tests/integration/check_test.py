@@ -140,7 +140,7 @@ def everything_is_fine(folder):
         got.expect("inventory.stream", "ok", "the deployment")
         got.expect("inventory.oplog", "ok", "20", "timestamp")
         got.expect("inventory.sink.out", "ok", "out.jsonl can be created", "free")
-        got.expect("inventory.sink.nothing", "ok", "discard")
+        got.expect("inventory.sink.nothing", "ok", "keeps nothing")
         assert list(got.items) == ["options", "state", "inventory.connect", "inventory.server", "inventory.stream",
                                    "inventory.oplog", "inventory.sink.out", "inventory.sink.nothing"], got.out
         assert not got.err, got.err

@@ -48,6 +48,7 @@ error::diagnostics explained(error::diagnostics d, cursor::phase where,
     using kind = cursor::resume_action::kind;
     if (d.code == error::errc::server && d.server_code == unauthorized) {
         d.text = missing_rights(target);
+        d.server_text.clear(); // repeats the whole command
         return d;
     }
     cursor::resume_policy policy(target.describe(), {}, 0);

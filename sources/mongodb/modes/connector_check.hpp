@@ -29,7 +29,7 @@ namespace cdc::mongodb::modes {
 /// network or timeout ends the connection: the calls behind it fail too, until `connect`.
 ///
 /// Texts of errors say what to do (resume_policy's words), the server's own text is in
-/// `server_text`. Lives on one reactor; one call at a time; `stop` must have been awaited before
+/// `server_text` where it helps. Lives on one reactor; one call at a time; `stop` must have been awaited before
 /// destruction.
 class connector_check {
   public:
