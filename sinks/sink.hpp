@@ -4,6 +4,7 @@
 #include "core/error/result.hpp"
 #include "core/event/record.hpp"
 #include "core/log/logger.hpp"
+#include "sinks/sink_state.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -55,6 +56,9 @@ class sink {
 
     /// Ends a pending `write` or `flush` soon with `cancelled`. No later acknowledgements.
     virtual void cancel() noexcept = 0;
+
+    /// How it fares now; from the executor, at any time.
+    virtual state status() const { return {}; }
 
     /// Releases files and connections. After it only the destructor may be called.
     virtual boost::asio::awaitable<void> stop() = 0;

@@ -393,7 +393,7 @@ pipeline_status pipeline::status() const {
     out.error = error_;
     for (const auto& lane : lanes_)
         out.sinks.push_back({lane->name, lane->window.acknowledged() - lane->had,
-                             lane->window.pending(), lane->window.safe()});
+                             lane->window.pending(), lane->window.safe(), lane->sink->status()});
     return out;
 }
 

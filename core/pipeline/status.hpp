@@ -5,6 +5,7 @@
 #include "core/error/diagnostics.hpp"
 #include "core/event/position.hpp"
 #include "core/pipeline/bounded_queue.hpp"
+#include "sinks/sink_state.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -44,6 +45,7 @@ struct sink_status {
     std::uint64_t delivered = 0;                     ///< records acknowledged in this run
     std::uint64_t pending = 0;                       ///< records read for it and not acknowledged
     std::shared_ptr<const event::position> position; ///< safe, stored or soon to be; null: none
+    cdc::sink::state state;                          ///< delivering or retrying, as the sink says
 };
 
 /// A connector as a value, at one moment.
