@@ -9,6 +9,9 @@
 #include "sinks/file/check.hpp"
 #include "sinks/file/file_sink.hpp"
 #include "sinks/file/options.hpp"
+#include "sinks/webhook/check.hpp"
+#include "sinks/webhook/options.hpp"
+#include "sinks/webhook/webhook_sink.hpp"
 #include "sources/mongodb/options.hpp"
 
 #include <algorithm>
@@ -35,6 +38,11 @@ boost::asio::awaitable<error::result<std::string>> check_file_sink(sink::context
 boost::asio::awaitable<error::result<std::string>> check_discard_sink(sink::context,
                                                                       config::values) {
     co_return std::string("keeps nothing");
+}
+
+boost::asio::awaitable<error::result<std::string>> check_webhook_sink(sink::context context,
+                                                                      config::values values) {
+    return webhook::check_webhook(std::move(context), webhook::make_webhook_options(values));
 }
 
 } // namespace
@@ -77,6 +85,13 @@ registry make_registry() {
                                                               file::make_file_options(values));
                  },
                  check_file_sink},
+                {"webhook", &webhook::option_table(),
+                 [](sink::context context,
+                    const config::values& values) -> std::unique_ptr<sink::sink> {
+                     return std::make_unique<webhook::webhook_sink>(
+                         std::move(context), webhook::make_webhook_options(values));
+                 },
+                 check_webhook_sink},
                 {"discard", &discard::option_table(),
                  [](sink::context context, const config::values&) -> std::unique_ptr<sink::sink> {
                      return std::make_unique<discard::discard_sink>(std::move(context));

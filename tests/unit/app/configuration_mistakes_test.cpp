@@ -161,9 +161,10 @@ TEST_CASE("keys of Kafka Connect are warned about", "[app][config]") {
 TEST_CASE("mistakes of sinks", "[app][config]") {
     const auto [sink, wanted] = GENERATE(table<std::string, std::string>({
         {"type: fil",
-         R"(sinks.out.type: "fil" is not allowed; allowed: file, discard; did you mean "file"?)"},
-        {"path: x", "sinks.out.type: is missing; allowed: file, discard"},
-        {"type: [file]", R"(sinks.out.type: "file" is not a text; allowed: file, discard)"},
+         R"(sinks.out.type: "fil" is not allowed; allowed: file, webhook, discard; did you mean "file"?)"},
+        {"path: x", "sinks.out.type: is missing; allowed: file, webhook, discard"},
+        {"type: [file]",
+         R"(sinks.out.type: "file" is not a text; allowed: file, webhook, discard)"},
         {"type: file", "sinks.out.path: is missing"},
         {"type: file, path: .", "sinks.out.path: \".\" is a folder, not a file"},
         {"type: file, path: x/", "sinks.out.path: \"x/\" is a folder, not a file"},

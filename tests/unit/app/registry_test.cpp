@@ -12,7 +12,7 @@ TEST_CASE("the registry knows its sources and sinks by name", "[app]") {
     CHECK(known.source("mongodb")->options->name() == "mongodb");
     CHECK_FALSE(known.source("mongo"));
     CHECK_FALSE(known.sink("kafka"));
-    for (const char* name : {"file", "discard"}) {
+    for (const char* name : {"file", "webhook", "discard"}) {
         REQUIRE(known.sink(name));
         CHECK(known.sink(name)->options->name() == name);
         CHECK(known.sink(name)->make);
