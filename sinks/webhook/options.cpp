@@ -14,6 +14,7 @@ namespace {
 using config::option_type;
 
 constexpr std::int64_t longest_ms = 2147483647;
+constexpr std::size_t longest_token = 8192; // receivers refuse far shorter headers
 
 std::string check_url(const std::string& url) {
     const auto parsed = parse_target_url(url);
@@ -27,6 +28,8 @@ std::string check_secret(const std::string& secret) {
 
 /// RFC 6750: letters, digits and -._~+/ with = at the end.
 std::string check_token(const std::string& token) {
+    if (token.size() > longest_token)
+        return "is longer than 8192 characters";
     const auto body = std::min(token.find_last_not_of('=') + 1, token.size());
     const bool sound = body > 0 && std::all_of(token.begin(), token.begin() + body, [](char c) {
                            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||

@@ -12,6 +12,8 @@ namespace cdc::webhook {
 
 namespace {
 
+constexpr std::size_t longest_url = 8192; // receivers refuse far shorter request lines
+
 error::diagnostics wrong(const char* problem) {
     return error::fail(error::errc::configuration, problem);
 }
@@ -60,6 +62,8 @@ std::string target_url::shown() const {
 }
 
 error::result<target_url> parse_target_url(std::string_view url) {
+    if (url.size() > longest_url)
+        return wrong("is longer than 8192 characters");
     target_url out;
     out.tls = starts_with_scheme(url, "https://");
     if (!out.tls && !starts_with_scheme(url, "http://"))

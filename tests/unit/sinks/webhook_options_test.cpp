@@ -77,6 +77,8 @@ TEST_CASE("mistakes of webhook sinks", "[webhook][config]") {
         {"url: 'http://h/', secret: whsec_xyzzy!", "is not base64"},
         {"url: 'http://h/', bearer.token: Bearer xyzzy", "without the word Bearer"},
         {"url: 'http://h/', bearer.token: ==", "is no bearer token"},
+        {"url: 'http://h/', bearer.token: " + std::string(8193, 'x'), "is longer than 8192"},
+        {"url: http://h/" + std::string(8192, 'x'), "is longer than 8192"},
         {"url: 'http://h/', tls.ca.file: x", "has no meaning without https://"},
         {"url: 'http://h/', retry.first.ms: 10, retry.cap.ms: 9", "is less than retry.first.ms"},
         {"url: 'http://h/', connect.timeout.ms: 0", "is out of range"},
