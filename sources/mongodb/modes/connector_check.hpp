@@ -29,8 +29,8 @@ namespace cdc::mongodb::modes {
 /// network or timeout ends the connection: the calls behind it fail too, until `connect`.
 ///
 /// Texts of errors say what to do (resume_policy's words), the server's own text is in
-/// `server_text` where it helps. Lives on one reactor; one call at a time; `stop` must have been awaited before
-/// destruction.
+/// `server_text` where it helps. Lives on one reactor; one call at a time; `stop` must have been
+/// awaited before destruction.
 class connector_check {
   public:
     static constexpr std::chrono::milliseconds longest_reply{10000};
