@@ -73,6 +73,7 @@ give_up() {
 mkdir -p "$project/build"
 install_packages clang-format-19 || give_up install
 install_venv || give_up install
+bash "$project/tests/debezium/install.sh" || give_up "install the Debezium engine"
 phase install
 
 (cd "$project" && git ls-files -z '*.hpp' '*.cpp' | xargs -0 clang-format-19 --dry-run -Werror) ||
