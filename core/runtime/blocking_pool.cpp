@@ -33,14 +33,17 @@ asio::awaitable<void> blocking_pool::run_erased(std::function<void()> work) {
     auto initiate = [this, home, &work, &escaped](auto handler) {
         // The caller's reactor must not run out of work while the call is away.
         auto guard = asio::make_work_guard(home);
-        asio::post(impl_->pool, [home, guard, &work, &escaped,
+        asio::post(impl_->pool, [home, guard = std::move(guard), &work, &escaped,
                                  handler = std::move(handler)]() mutable {
             try {
                 work();
             } catch (...) {
                 escaped = std::current_exception();
             }
-            asio::post(home, [handler = std::move(handler)]() mutable { std::move(handler)(); });
+            // The guard goes along: let go of here, it could be after the reactor's end.
+            asio::post(home, [guard = std::move(guard), handler = std::move(handler)]() mutable {
+                std::move(handler)();
+            });
         });
     };
     co_await asio::async_initiate<const asio::use_awaitable_t<>&, void()>(initiate,
