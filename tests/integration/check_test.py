@@ -430,6 +430,23 @@ def a_position_that_cannot_be_read(folder):
         got.expect("a.position.out", "fail", "cannot be read")
 
 
+def a_webhook_is_connected_to_and_given_nothing(folder):
+    with Standin() as standin, socket.socket() as receiver:
+        receiver.bind(("127.0.0.1", 0))
+        receiver.listen()
+        c = connector(standin.uri)
+        c["sinks"] = {"hook": {"type": "webhook", "url": f"http://127.0.0.1:{receiver.getsockname()[1]}/in"}}
+        got = Outcome(folder, {"a": c})
+        got.ends_with(0)
+        got.expect("a.sink.hook", "ok", "127.0.0.1")
+        with receiver.accept()[0] as connection:
+            assert connection.recv(1000) == b"", "something was sent"
+        receiver.close()
+        got = Outcome(folder, {"a": c})
+        got.ends_with(4)
+        got.expect("a.sink.hook", "fail", "127.0.0.1")
+
+
 def several_connectors(folder):
     with Standin() as good, Standin("--standalone") as bad:
         second = connector(good.uri)
@@ -448,4 +465,4 @@ run_cases([everything_is_fine, state_in_memory, wrong_configuration_is_2, wrong_
            a_file_that_is_written_by_someone, a_file_of_something_else, a_stored_position_that_is_there,
            a_state_file_with_a_log_that_a_crash_left, a_position_that_is_lost, a_lost_event_position_in_silence,
            another_prefix_or_set, a_running_service, state_files_that_are_none, a_position_that_cannot_be_read,
-           several_connectors])
+           a_webhook_is_connected_to_and_given_nothing, several_connectors])
