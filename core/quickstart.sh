@@ -113,17 +113,17 @@ for line in lines:
         print(f'           updateDescription: {json.dumps(value["updateDescription"])}')
 sys.exit(0 if len(lines) >= 5 else 1)
 PY
-# Never the user's own connection string: it may hold a password.
-shown_uri=$uri
-[ -n "${MONGODB_URI:-}" ] && shown_uri=YOUR_URI
-cat <<TEXT
-
-What to try next
-  more changes      $venv/bin/python -c 'import pymongo; pymongo.MongoClient("$shown_uri")["$database"].customers.insert_one({"hello": "world"})'
-  all options       build/release/mongocdc options
+say
+say "What to try next"
+if [ -t 0 ] && [ -t 1 ]; then
+    # Never the user's own connection string: it may hold a password.
+    shown_uri=$uri
+    [ -n "${MONGODB_URI:-}" ] && shown_uri=YOUR_URI
+    say "  more changes      $venv/bin/python -c 'import pymongo; pymongo.MongoClient(\"$shown_uri\")[\"$database\"].customers.insert_one({\"hello\": \"world\"})'"
+fi
+say "  all options       build/release/mongocdc options
   your own server   MONGODB_URI=mongodb://… bash core/quickstart.sh
-  the tests         bash tests/run.sh
-TEXT
+  the tests         bash tests/run.sh"
 if [ -t 0 ] && [ -t 1 ]; then
     say "The service keeps running; new events follow. Ctrl-C ends it."
     tail -n 0 -f "$folder/events.jsonl" &
