@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds mongocdc and shows it at work: changes written to a replica set arrive as events in a file.
+# Builds mongocdc and shows it at work: changes written to a replica set arrive in a file and at a webhook.
 #   bash core/quickstart.sh                          on an embedded stand-in replica set
 #   MONGODB_URI=mongodb://… bash core/quickstart.sh  on your own; writes to database mongocdc_quickstart and drops it
 # Works without a terminal (then it ends by itself); Ctrl-C ends everything it started.
@@ -9,12 +9,12 @@ set -u -o pipefail
 
 database=mongocdc_quickstart
 folder=$project/build/quickstart
-standin_pid='' service_pid='' tail_pid='' wrote=no
+standin_pid='' service_pid='' tail_pid='' receiver_pid='' wrote=no
 
 # shellcheck disable=SC2329
 clean_up() {
     trap - EXIT INT TERM
-    for pid in "$tail_pid" "$service_pid" "$standin_pid"; do
+    for pid in "$tail_pid" "$service_pid" "$receiver_pid" "$standin_pid"; do
         [ -n "$pid" ] && kill "$pid" 2>/dev/null
     done
     [ -n "$service_pid" ] && wait "$service_pid" 2>/dev/null
@@ -49,6 +49,36 @@ else
     say "started a stand-in replica set: $uri"
 fi
 
+# A receiver for the webhook sink: answers 200 and writes a line a request.
+"$venv/bin/python" -u - >"$folder/webhook.log" <<'PY' &
+import http.server
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        print("POST", self.headers["x-mongocdc-topic"], "op", self.headers["x-mongocdc-op"], "key",
+              self.headers["x-mongocdc-key"], self.headers["webhook-id"], len(body), "bytes")
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+print("listening on port", server.server_address[1])
+server.serve_forever()
+PY
+receiver_pid=$!
+for _ in $(seq 100); do
+    receiver_port=$(sed -n 's/^listening on port //p' "$folder/webhook.log")
+    [ -n "$receiver_port" ] && break
+    sleep 0.1
+done
+[ -n "$receiver_port" ] || die "the webhook receiver did not start"
+
 # The connection string may hold a password, so it goes through the environment, not into the file.
 cat >"$folder/config.yaml" <<YAML
 state: {path: mongocdc.db}
@@ -63,6 +93,7 @@ connectors:
     schemas.enable: false
     sinks:
       out: {type: file, path: events.jsonl}
+      hook: {type: webhook, url: "http://127.0.0.1:$receiver_port/"}
 YAML
 QUICKSTART_URI=$uri "$project/build/release/mongocdc" run "$folder/config.yaml" 2>"$folder/mongocdc.log" &
 service_pid=$!
@@ -113,6 +144,13 @@ for line in lines:
         print(f'           updateDescription: {json.dumps(value["updateDescription"])}')
 sys.exit(0 if len(lines) >= 5 else 1)
 PY
+for _ in $(seq 100); do
+    [ "$(grep -c ^POST "$folder/webhook.log")" -ge 5 ] && break
+    sleep 0.1
+done
+say
+say "the same at the webhook, http://127.0.0.1:$receiver_port/:"
+grep ^POST "$folder/webhook.log" || die "nothing arrived at the webhook; see $folder/mongocdc.log"
 say
 say "What to try next"
 if [ -t 0 ] && [ -t 1 ]; then
