@@ -110,7 +110,7 @@ class stage {
     }
 
     void until(const std::function<bool()>& condition, const char* what) {
-        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds{120};
         while (!condition()) {
             if (std::chrono::steady_clock::now() > limit)
                 throw std::runtime_error(std::string(what) + " did not come to an end");

@@ -201,7 +201,7 @@ TEST_CASE("what is tried again, and under which name", "[webhook]") {
         {closed, "the connection was closed without an answer"},
         {reset, "the connection was closed without an answer"},
         {raw("HTTP/1.1 200 OK\r\n"), "the connection was closed within the answer's header"},
-        {stalled, "the answer took longer than 100 ms"},
+        {stalled, "the answer took longer than 500 ms"},
         {raw("garbage\r\n\r\n"), "the answer is not HTTP/1"},
         {raw("HTTP/1.1 abc OK\r\n\r\n"), "the answer is not HTTP/1"},
         {raw("HTTP/2.0 200 OK\r\n\r\n"), "the answer is not HTTP/1"},
@@ -214,7 +214,7 @@ TEST_CASE("what is tried again, and under which name", "[webhook]") {
     CAPTURE(reason);
     http_receiver receiver({answer});
     auto options = quick_webhook(receiver.url());
-    options.answer_timeout = 100ms;
+    options.answer_timeout = 500ms;
     webhook_stage stage(options);
     REQUIRE(stage.write({make_batch(1, {record_spec{}})}));
     CHECK(stage.acknowledged() == up_to(1));
@@ -412,7 +412,7 @@ TEST_CASE("bodies of answers are read, bounded and of no importance", "[webhook]
                                            no_length, cut,   late,    interim};
     http_receiver receiver(all);
     auto options = quick_webhook(receiver.url());
-    options.answer_timeout = 300ms;
+    options.answer_timeout = 1s;
     webhook_stage stage(options);
     REQUIRE(stage.write({make_batch(1, numbered(all.size() + 1))}));
     CHECK(stage.acknowledged() == up_to(all.size() + 1));
