@@ -27,7 +27,9 @@ struct builder::impl {
 
 namespace {
 
-int length(std::string_view s) { return static_cast<int>(s.size()); }
+int length(std::string_view s) {
+    return static_cast<int>(s.size());
+}
 
 bson_t borrowed(bson::view v) {
     bson_t out;
@@ -61,8 +63,8 @@ builder& builder::boolean(std::string_view name, bool v) {
     return *this;
 }
 builder& builder::string(std::string_view name, std::string_view v) {
-    impl_->check(
-        bson_append_utf8(&impl_->doc, name.data(), length(name), v.data() ? v.data() : "", length(v)));
+    impl_->check(bson_append_utf8(&impl_->doc, name.data(), length(name), v.data() ? v.data() : "",
+                                  length(v)));
     return *this;
 }
 builder& builder::null(std::string_view name) {
@@ -132,7 +134,9 @@ builder& builder::append_all(bson::view v) {
     return *this;
 }
 
-std::uint32_t builder::count() const noexcept { return impl_->count; }
+std::uint32_t builder::count() const noexcept {
+    return impl_->count;
+}
 
 bson::document builder::finish() {
     std::uint32_t size = 0;

@@ -7,7 +7,9 @@
 
 namespace cdc::bson {
 
-void document::free_by_libbson::operator()(std::uint8_t* p) const noexcept { bson_free(p); }
+void document::free_by_libbson::operator()(std::uint8_t* p) const noexcept {
+    bson_free(p);
+}
 
 document document::adopt(std::uint8_t* data, std::size_t size) noexcept {
     document out;

@@ -72,6 +72,8 @@ void record_batch_builder::discard_event() {
     batch_->slots_.resize(event_begin_slots_);
 }
 
-std::shared_ptr<const record_batch> record_batch_builder::finish() { return std::move(batch_); }
+std::shared_ptr<const record_batch> record_batch_builder::finish() {
+    return std::move(batch_);
+}
 
 } // namespace cdc::event
