@@ -33,7 +33,9 @@ class source {
   public:
     virtual ~source() = default;
 
-    /// Connects and opens at `from` (empty: from now). Waits through faults that pass.
+    /// Connects and opens at `from` (empty: from now). Waits through faults that pass. From now,
+    /// the first batch is empty and its end is where reading began, so that this can be stored
+    /// before anything is delivered.
     virtual boost::asio::awaitable<error::result<void>> start(event::position from) = 0;
 
     /// The next batch, in order, without gap or repeat. Errors: cancelled after `cancel`, else

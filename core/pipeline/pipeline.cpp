@@ -92,7 +92,6 @@ asio::awaitable<void> pipeline::run() {
         pumps_running_ = lanes_.size();
         for (std::size_t i = 0; i < lanes_.size(); ++i)
             pumps_.spawn("sink " + lanes_[i]->name, run_pump(i));
-        flusher_.spawn("offset flusher", run_flusher());
         auto done = co_await read();
         if (!done)
             fail(done.error());
@@ -124,6 +123,7 @@ asio::awaitable<error::result<void>> pipeline::open() {
         co_return error::fail(errc::cancelled, "cancelled");
     source_started_ = true;
     auto from = std::move(starts->read_from);
+    starts_from_now_ = from.empty();
     auto r = co_await parts_.source->start(std::move(from));
     if (!r && r.error().code == errc::cancelled)
         co_return r;
@@ -139,7 +139,9 @@ asio::awaitable<error::result<void>> pipeline::open() {
 }
 
 asio::awaitable<error::result<void>> pipeline::read() {
-    for (;;) {
+    if (!starts_from_now_)
+        flusher_.spawn("offset flusher", run_flusher());
+    for (bool first = true;;) {
         auto space = co_await queue_.wait_for_space();
         if (!space)
             co_return space;
@@ -167,6 +169,17 @@ asio::awaitable<error::result<void>> pipeline::read() {
         }
         if (count > 0)
             last_event_time_ = (*batch)->events().back().cluster_time;
+        if (first && starts_from_now_) {
+            // Where a first start began must be known to the next one before anything is delivered:
+            // who is killed before that would start from a later now, and what came between is
+            // lost.
+            auto safe = safe_positions();
+            auto saved = co_await offsets_.save(std::move(safe), parts_.now_ms());
+            if (!saved)
+                co_return saved;
+            flusher_.spawn("offset flusher", run_flusher());
+        }
+        first = false;
     }
 }
 

@@ -74,7 +74,8 @@ struct pipeline_parts {
 ///
 /// A position is stored for a sink once every record up to it was acknowledged by that sink; it
 /// never goes back. Reading starts at the lowest stored position; what a sink has already is not
-/// sent to it again. When the queue is full reading pauses, so the slowest sink sets the pace.
+/// sent to it again. At a first start the position where reading began is stored before anything is
+/// delivered. When the queue is full reading pauses, so the slowest sink sets the pace.
 ///
 /// The first failure of source, sink, encoder or store ends the connector: reading stops, the other
 /// sinks deliver what was read (at most `failure_drain`), positions up to the acknowledgements are
@@ -138,6 +139,7 @@ class pipeline {
     bool ended_ = false;
     bool stop_requested_ = false;
     bool source_started_ = false;
+    bool starts_from_now_ = false;
     bool flusher_ending_ = false;
     std::optional<std::chrono::steady_clock::time_point> deadline_;
     std::optional<error::diagnostics> error_;

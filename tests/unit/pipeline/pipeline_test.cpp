@@ -280,6 +280,22 @@ TEST_CASE("pipeline: an unreadable stored position stops the start", "[pipeline]
     CHECK_FALSE(b.source->started);
 }
 
+TEST_CASE("pipeline: where a first start began is stored at once", "[pipeline][connector]") {
+    connector_bench b({"a"});
+    b.options.flush_interval = std::chrono::hours{1};
+    b.start();
+    b.source->feed(1, 0, 5); // as a source does that starts from now
+    REQUIRE(b.until([&] { return b.store->at("a") == 5; }));
+    b.source->feed(6, 10);
+    REQUIRE(b.until([&] { return b.sinks["a"]->got.size() == 5; }));
+    // A kill at this moment: the next run reads from where this one began.
+    connector_bench next({"a"});
+    next.store = b.store;
+    next.start();
+    REQUIRE(next.until_state(connector_state::running));
+    CHECK(next.source->opened_at == 5);
+}
+
 TEST_CASE("pipeline: stop delivers what was read and stores its position",
           "[pipeline][connector]") {
     connector_bench b({"a"});
