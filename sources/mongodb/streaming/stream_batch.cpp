@@ -33,7 +33,7 @@ stream_batch::stream_batch(cursor::change_reply reply, std::optional<event::posi
                 error::errc::unsupported,
                 "the change stream was invalidated: what it watches was dropped or renamed. The "
                 "events in front of that are delivered; a stream that was invalidated cannot go "
-                "on"));
+                "on. To start anew from now, give the connector another name"));
             return;
         }
         if (!makes_records(decoded->op)) {

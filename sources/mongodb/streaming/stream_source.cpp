@@ -212,6 +212,13 @@ asio::awaitable<error::result<void>> stream_source::open() {
         if (cancelled_)
             co_return cancelled();
     }
+    if (progress_.opens_with_token()) {
+        auto there = co_await compare_with_oplog();
+        if (!there)
+            co_return std::move(there).error();
+        if (cancelled_)
+            co_return cancelled();
+    }
     const auto at = progress_.next_opening();
     const bool from_now = std::holds_alternative<std::monostate>(at);
     auto aggregate = cursor::open_change_stream(settings_.target, at, filters_);
@@ -270,6 +277,28 @@ asio::awaitable<error::result<void>> stream_source::read() {
             logger_.info("reads changes again from {}", host_);
         hand_over(std::move(*reply), std::move(end));
     }
+}
+
+/// The server takes a time before its set's own first entry for one that it still knows everything
+/// since. After the set was made anew (same name, new history) that hides a gap.
+asio::awaitable<error::result<void>> stream_source::compare_with_oplog() {
+    const auto since = progress_.at().cluster_time();
+    in_flight_ = flight::other;
+    const auto oplog = co_await history_.whole();
+    in_flight_ = flight::none;
+    if (!oplog) {
+        // Where the user may not read the oplog the server's word has to do.
+        if (oplog.error().code == error::errc::server ||
+            oplog.error().code == error::errc::protocol)
+            co_return error::result<void>{};
+        co_return oplog.error();
+    }
+    if (since == bson::timestamp{} || oplog->oldest <= since)
+        co_return error::result<void>{};
+    auto lost = error::fail(error::errc::server, "the oplog begins behind the position");
+    lost.server_code = 286; // as the server answers to every other position before its oplog
+    lost.server_code_name = "ChangeStreamHistoryLost";
+    co_return lost;
 }
 
 asio::awaitable<error::result<void>> stream_source::prove() {

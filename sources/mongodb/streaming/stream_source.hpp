@@ -83,6 +83,7 @@ class stream_source final : public source::source {
     boost::asio::awaitable<error::result<void>> connect();
     boost::asio::awaitable<error::result<void>> open();
     boost::asio::awaitable<error::result<void>> read();
+    boost::asio::awaitable<error::result<void>> compare_with_oplog();
     boost::asio::awaitable<error::result<void>> prove();
     /// False when the stream is over.
     boost::asio::awaitable<bool> recover(cursor::phase where, error::diagnostics d);

@@ -28,11 +28,36 @@ static asio::awaitable<void> lost(stream_fixture& f, std::string says) {
     CHECK(f.set.open_cursors() == 0);
 }
 
-TEST_CASE("an event token that left the oplog is noticed before anything is stored",
+/// Where the oplog may be read it is asked before the stream is opened.
+static asio::awaitable<void> lost_at_once(stream_fixture& f, event::position from) {
+    f.set.add(0);
+    f.set.add(1);
+    f.set.write_elsewhere(100);
+    f.set.truncate_before(1050);
+    f.make();
+    const auto started = co_await f.source->start(std::move(from));
+    REQUIRE_FALSE(started);
+    CHECK(started.error().code == error::errc::position_lost);
+    CHECK(started.error().server_code == 286);
+    const std::string position = "the position of 1970-01-01T00:16:41Z (timestamp 1001, ";
+    const std::string range =
+        "is lost, changes behind it can no longer be read (oplog: oldest entry "
+        "1970-01-01T00:17:30Z (timestamp 1050, 1), newest "
+        "1970-01-01T00:18:22Z (timestamp 1102, 1))";
+    INFO(started.error().text);
+    CHECK(started.error().text.find(position) != std::string::npos);
+    CHECK(started.error().text.find(range) != std::string::npos);
+    CHECK(f.set.opened.empty());
+    co_await f.source->stop();
+}
+
+TEST_CASE("a position older than the oplog is noticed before the stream is opened",
           "[sources][stream][gap]") {
-    stream_fixture f;
-    f.run(lost(f, "oldest entry 1970-01-01T00:17:30Z (timestamp 1050, 1), newest "
-                  "1970-01-01T00:18:22Z (timestamp 1102, 1)"));
+    for (const bool event_token : {true, false}) {
+        stream_fixture f;
+        auto from = event_token ? at_event(1001) : at_high_water(1001);
+        f.run(lost_at_once(f, std::move(from)));
+    }
 }
 
 TEST_CASE("without the right to read the oplog its range is unknown", "[sources][stream][gap]") {
@@ -57,6 +82,7 @@ static asio::awaitable<void> lost_with_event(stream_fixture& f) {
 
 TEST_CASE("the server's own error behind the gap means the same", "[sources][stream][gap]") {
     stream_fixture f;
+    f.set.readable_oplog = false;
     f.run(lost_with_event(f));
 }
 
