@@ -118,6 +118,7 @@ int exit_code_of(const error::diagnostics& d) {
 
 int run(const config::configuration& configuration, const registry& known, log::logger logger) {
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN); // a file size limit is an error of the write, not the end
     control_loop loop(logger);
     auto made = service::make(configuration, known, logger, loop.changed());
     if (!made) {
@@ -126,9 +127,9 @@ int run(const config::configuration& configuration, const registry& known, log::
     }
     const int code = loop.run(**made);
     control_loop::end_at_next_signal();
-    (*made)->stop();
+    const bool clean = (*made)->stop();
     logger.info("stopped");
-    return code;
+    return code == exit_code::stopped && !clean ? exit_code::internal : code;
 }
 
 } // namespace cdc::app

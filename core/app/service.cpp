@@ -101,15 +101,22 @@ void service::start() {
     }
 }
 
-void service::stop() {
+bool service::stop() {
     if (std::exchange(parts_->stopped, true))
-        return;
+        return true;
+    log_failures(false); // what has failed before is no fault of the stop
+    bool clean = true;
     std::vector<std::pair<parts::entry*, std::future<pipeline::pipeline::summary>>> stopping;
     for (auto& e : parts_->connectors)
         if (e.started)
             stopping.emplace_back(&e, e.connector->stop());
     for (auto& [entry, future] : stopping) {
         const auto summary = future.get();
+        if (summary.error && !entry->failed) {
+            clean = false;
+            parts_->logger.error("{}: failed while stopping, the next run repeats records: {}",
+                                 entry->connector->name(), summary.error->describe());
+        }
         for (const auto& sink : summary.sinks)
             parts_->logger.info("{}.{}: {} records delivered, {} undelivered{}",
                                 entry->connector->name(), sink.name, sink.delivered,
@@ -117,10 +124,13 @@ void service::stop() {
                                 sink.undelivered ? " (the next run sends them)" : "");
     }
     parts_->watch.stop();
+    return clean;
 }
 
 void service::log_failures(bool all) {
     for (auto& e : parts_->connectors) {
+        if (!e.started)
+            continue;
         const auto status = e.connector->status();
         e.failed = status.state == pipeline::connector_state::failed;
         if (!e.failed || (e.failure_logged && !all) || !status.error)

@@ -32,8 +32,9 @@ class service {
     service& operator=(const service&) = delete;
 
     void start();
-    /// Delivers what is in flight, stores positions; all connectors at the same time.
-    void stop();
+    /// Delivers what is in flight, stores positions; all connectors at the same time. False when
+    /// one failed in doing so: then the next run repeats records.
+    bool stop();
 
     /// Logs why connectors failed: those that failed since the last call, or all that have.
     void log_failures(bool all);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <string_view>
@@ -71,6 +72,14 @@ static_assert(sqlite_store::layout_version == 1, "the text above sets the versio
 
 constexpr int busy_ms = 5000; // someone reading along with the sqlite3 shell
 
+/// Device and number of the file behind a path; zeros when there is none.
+std::pair<std::uint64_t, std::uint64_t> file_at(const std::string& path) {
+    struct stat found{};
+    if (::stat(path.c_str(), &found) != 0)
+        return {0, 0};
+    return {found.st_dev, found.st_ino};
+}
+
 /// A URI for SQLite, in which `?` and `#` would end the path.
 std::string uri_of(const std::filesystem::path& path, const char* parameters) {
     std::string out = "file:";
@@ -106,9 +115,15 @@ error::result<void> sqlite_store::run(const char* sql) {
     return {};
 }
 
-error::result<std::unique_ptr<sqlite_store>> sqlite_store::open(const std::filesystem::path& path) {
-    if (path.empty() || path.native().find('\0') != std::string::npos)
+error::result<std::unique_ptr<sqlite_store>>
+sqlite_store::open(const std::filesystem::path& given) {
+    if (given.empty() || given.native().find('\0') != std::string::npos)
         return error::fail(errc::configuration, "the path of the state file is not a path");
+    // The lock is beside the file itself, so that a link to it does not lead around the lock.
+    std::error_code unresolved;
+    auto path = std::filesystem::weakly_canonical(given, unresolved);
+    if (unresolved)
+        path = given;
     const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
     std::error_code ec;
     if (!std::filesystem::is_directory(folder, ec))
@@ -140,6 +155,7 @@ error::result<std::unique_ptr<sqlite_store>> sqlite_store::open(const std::files
     auto ready = store->prepare();
     if (!ready)
         return ready.error();
+    store->file_ = file_at(store->name_);
     return store;
 }
 
@@ -292,6 +308,12 @@ error::result<void> sqlite_store::save(const std::vector<entry>& entries) {
     if (entries.empty())
         return {};
     const std::lock_guard lock(mutex_);
+    // SQLite would go on writing into a file that nobody can find again.
+    if (file_at(name_) != file_)
+        return error::fail(errc::state_invalid,
+                           fmt::format("the state file {} was removed or replaced while it was in "
+                                       "use; positions can no longer be stored",
+                                       name_));
     const auto roll_back = [this](error::diagnostics d) -> error::result<void> {
         sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
         return d;

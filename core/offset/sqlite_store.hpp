@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 struct sqlite3;
 
@@ -65,7 +66,8 @@ class sqlite_store final : public store {
 
     std::optional<process_lock> lock_; ///< released after the database is closed
     database db_;
-    std::string name_; ///< path, for messages
+    std::string name_;                             ///< path
+    std::pair<std::uint64_t, std::uint64_t> file_; ///< device and number, while opened to write
     std::mutex mutex_;
 };
 

@@ -27,8 +27,8 @@ error::result<void> line_writer::open() {
     if (!cut)
         return cut.error();
     if (*cut > 0)
-        logger_.warn("cut {} bytes of a torn line from the end of {}; its record was not "
-                     "acknowledged and will be written again",
+        logger_.warn("cut {} bytes of a torn line from the end of {}; its record is written "
+                     "again unless it had been acknowledged",
                      *cut, options_.path.string());
     auto names = rotation::of(options_.path);
     if (!names)

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -96,6 +97,24 @@ def lines(folder, name):
             return f.read().splitlines()
     except FileNotFoundError:
         return []
+
+
+def read(folder, name):
+    try:
+        with open(os.path.join(folder, name), "rb") as f:
+            return f.read()
+    except FileNotFoundError:
+        return b""
+
+
+def position_of(folder):
+    """The stored position, or None."""
+    try:
+        with sqlite3.connect(f"file:{folder}/state.db?mode=ro", uri=True, timeout=5) as db:
+            row = db.execute("select position from positions").fetchone()
+            return row and row[0]
+    except sqlite3.OperationalError:
+        return None
 
 
 def run(*arguments):
@@ -241,6 +260,45 @@ def a_server_that_comes_later_is_waited_for(folder):
             assert s.stop() == 0
 
 
+def a_set_made_anew_is_no_continuation(folder):
+    """The same name and port, but another history: an idle position must not go on behind the gap."""
+    with Standin() as standin:
+        port = standin.uri.split(":")[2].split("/")[0]
+        with Service(folder, {"a": connector(standin.uri)}) as s:
+            s.wait_log("starts from now at")
+            wait_for(lambda: position_of(folder), "the first stored position")
+            assert s.stop() == 0
+    time.sleep(1.1)  # the new set's history begins at a later second
+    with Standin("--port", port) as standin, Service(folder, {"a": connector(standin.uri)}) as s:
+        assert s.code() == 3, s.log()
+        assert "is lost" in s.log() and "oldest entry" in s.log(), s.log()
+
+
+def a_kill_before_the_first_event_loses_nothing(folder):
+    with Standin() as standin:
+        collection = pymongo.MongoClient(standin.uri).db.c
+        slow = connector(standin.uri, **{"offset.flush.interval.ms": 60000})
+        with Service(folder, {"a": slow}) as s:
+            wait_for(lambda: position_of(folder), "the position where reading began")
+            collection.insert_one({"_id": 1})
+            s.process.kill()
+            s.code()
+        collection.insert_one({"_id": 2})
+        with Service(folder, {"a": slow}) as s:
+            wait_for(lambda: b'"id":"2"' in read(folder, "t.jsonl"), "the change made while nobody read")
+            assert s.stop() == 0
+        assert b'"id":"1"' in read(folder, "t.jsonl")
+
+
+def positions_that_cannot_be_stored_are_no_clean_end(folder):
+    with Standin() as standin, Service(folder, {"a": connector(standin.uri)}) as s:
+        wait_for(lambda: position_of(folder), "the first stored position")
+        os.remove(os.path.join(folder, "state.db"))
+        pymongo.MongoClient(standin.uri).db.c.insert_one({"_id": 1})
+        assert s.code() == 3, s.log()
+        assert "removed or replaced" in s.log(), s.log()
+
+
 def stops_while_it_waits_for_a_server(folder):
     with Service(folder, {"a": connector("mongodb://127.0.0.1:1/?replicaSet=rs0")}) as s:
         s.wait_log("attempt 1")
@@ -267,7 +325,8 @@ CASES = [version_and_help, wrong_usage_is_2, wrong_configuration_is_2_at_once, s
          events_arrive_and_resume, standalone_fails_and_all_failed_is_3, a_failed_connector_leaves_the_others_running,
          wrong_password_fails_and_shows_nothing, right_password_works, a_second_process_on_the_same_state_is_refused,
          a_changed_prefix_is_refused, another_replica_set_is_refused, a_server_that_comes_later_is_waited_for,
-         stops_while_it_waits_for_a_server, two_sinks_two_encodings]
+         a_set_made_anew_is_no_continuation, a_kill_before_the_first_event_loses_nothing,
+         positions_that_cannot_be_stored_are_no_clean_end, stops_while_it_waits_for_a_server, two_sinks_two_encodings]
 failed = 0
 for case in CASES:
     with tempfile.TemporaryDirectory(prefix="mongocdc-service-") as case_folder:

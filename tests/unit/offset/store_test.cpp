@@ -320,3 +320,28 @@ TEST_CASE("a lock can be looked at", "[offset][lock]") {
     CHECK(process_lock::look(file).has_value());
     CHECK(process_lock::acquire(file).has_value());
 }
+
+TEST_CASE("sqlite store: a file that is removed or replaced while in use is noticed",
+          "[offset][sqlite]") {
+    cdc::test::temp_dir dir;
+    const auto path = dir.path() / "state.db";
+    auto store = sqlite_store::open(path);
+    REQUIRE(store);
+    REQUIRE((*store)->save({{{"c", "s", "p"}, "{}", 1}}));
+    std::filesystem::remove(path);
+    const auto saved = (*store)->save({{{"c", "s", "p"}, "{}", 2}});
+    REQUIRE_FALSE(saved);
+    CHECK(saved.error().code == errc::state_invalid);
+    CHECK(saved.error().text.find("removed or replaced") != std::string::npos);
+}
+
+TEST_CASE("sqlite store: a link to the file does not lead around the lock", "[offset][sqlite]") {
+    cdc::test::temp_dir dir;
+    const auto path = dir.path() / "state.db";
+    auto store = sqlite_store::open(path);
+    REQUIRE(store);
+    std::filesystem::create_symlink(path, dir.path() / "link.db");
+    const auto second = sqlite_store::open(dir.path() / "link.db");
+    REQUIRE_FALSE(second);
+    CHECK(second.error().code == errc::state_locked);
+}
