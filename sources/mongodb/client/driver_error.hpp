@@ -17,6 +17,9 @@ struct wire_evidence {
     bool cancelled = false;
     bool timed_out = false;
     std::string failure; ///< stream_hub::last_failure
+    /// The same of an earlier operation: right after a failure libmongoc refuses to look again and
+    /// says something about its cooldown.
+    std::string earlier_failure;
 };
 
 /// Translates a failed call. `reply` is the server's reply when there is one (it has `ok`).

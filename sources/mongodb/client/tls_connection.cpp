@@ -15,7 +15,6 @@
 namespace cdc::mongodb::client {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
 using boost::system::error_code;
 
 namespace {

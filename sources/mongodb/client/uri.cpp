@@ -7,11 +7,24 @@
 #include <fmt/format.h>
 #include <strings.h>
 
-#include <array>
+#include <algorithm>
 
 namespace cdc::mongodb::client {
 
 namespace {
+
+/// True for user information that percent-encoding would have changed.
+bool needs_encoding(std::string_view user_info) {
+    constexpr std::string_view hex = "0123456789abcdefABCDEF";
+    if (std::count(user_info.begin(), user_info.end(), ':') > 1)
+        return true;
+    for (std::size_t i = 0; i < user_info.size(); ++i)
+        if (user_info[i] == '%' &&
+            (i + 2 >= user_info.size() || hex.find(user_info[i + 1]) == std::string_view::npos ||
+             hex.find(user_info[i + 2]) == std::string_view::npos))
+            return true;
+    return user_info.find_first_of("/?#[]") != std::string_view::npos;
+}
 
 /// What is most often wrong, without showing what was written.
 std::string explain(std::string_view uri) {
@@ -25,9 +38,13 @@ std::string explain(std::string_view uri) {
     const auto ats = std::count(authority.begin(), authority.end(), '@');
     if (ats > 1)
         return text + ": an @ in the user name or password must be percent-encoded as %40";
-    if (ats == 1 || authority.find('%') != std::string_view::npos)
+    const auto user_info = ats == 1 ? authority.substr(0, authority.find('@')) : "";
+    if (needs_encoding(user_info))
         return text + ": characters such as : / ? # [ ] @ % in the user name or password must be "
                       "percent-encoded";
+    if (uri.starts_with("mongodb+srv://"))
+        return text +
+               ": after mongodb+srv:// comes one name of at least three parts, without a port";
     if (authority.empty())
         return text + ": it names no host";
     return text + ": check hosts and options";
