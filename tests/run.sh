@@ -85,7 +85,10 @@ phase "build release"
 run_tests release
 phase "test release"
 
-build asan cdc_unit_tests cdc_integration_tests mongocdc-standin mongocdc || give_up "build asan"
+asan_targets='cdc_unit_tests cdc_driver_tests'
+[ $all_sanitizers = yes ] && asan_targets=all
+# shellcheck disable=SC2086
+build asan $asan_targets || give_up "build asan"
 phase "build asan"
 if [ $all_sanitizers = yes ]; then
     run_tests asan
