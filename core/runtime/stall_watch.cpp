@@ -10,8 +10,8 @@ namespace cdc::runtime {
 namespace asio = boost::asio;
 
 struct stall_watch::impl {
-    impl(asio::any_io_executor reactor, clock::duration i, observer r)
-        : timer(std::move(reactor))
+    impl(const asio::any_io_executor& reactor, clock::duration i, observer r)
+        : timer(reactor)
         , interval(i)
         , report(std::move(r)) {}
     asio::steady_timer timer;

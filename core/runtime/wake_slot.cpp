@@ -12,8 +12,8 @@ namespace cdc::runtime {
 namespace asio = boost::asio;
 
 struct wake_slot::state {
-    explicit state(asio::any_io_executor reactor)
-        : timer(std::move(reactor)) {}
+    explicit state(const asio::any_io_executor& reactor)
+        : timer(reactor) {}
     asio::steady_timer timer;
     bool signalled = false;
     bool waiting = false;
