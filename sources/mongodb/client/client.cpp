@@ -82,6 +82,7 @@ struct client::impl {
         if (hub) {
             e.timed_out = hub->timed_out();
             e.failure = hub->last_failure();
+            e.earlier_failure = hub->earlier_failure();
         }
         return e;
     }
@@ -265,6 +266,8 @@ asio::awaitable<error::result<server_description>> client::connect() {
     co_await i.run->run(std::move(work));
     i.busy = false;
     i.clean = out->has_value();
+    if (i.clean && i.hub)
+        i.hub->forget_failures();
     if (i.cancelled)
         co_return error::fail(errc::cancelled, "cancelled");
     co_return std::move(*out);

@@ -73,9 +73,12 @@ error::diagnostics translate(const bson_error_t& error, bson::view reply,
             error.code == MONGOC_ERROR_PROTOCOL_BAD_WIRE_VERSION)
             return error::fail(errc::unsupported, error.message);
         auto out = network(error, evidence);
-        out.text =
-            "no suitable server" + (evidence.failure.empty() ? ": " + std::string(error.message)
-                                                             : " (" + evidence.failure + ")");
+        const auto& reason = evidence.failure.empty() ? evidence.earlier_failure : evidence.failure;
+        // Servers of another set are dropped without a word, and then none is left to name.
+        out.text = reason.empty() ? "no suitable server: none answered that belongs to the replica "
+                                    "set and can be used (is replicaSet right?)"
+                                  : "no suitable server (" + reason + ")";
+        out.server_text = error.message;
         return out;
     }
     case MONGOC_ERROR_PROTOCOL:

@@ -370,7 +370,8 @@ void stream_hub::poison() {
 }
 
 void stream_hub::begin_operation() {
-    last_failure_.clear();
+    if (!last_failure_.empty())
+        earlier_failure_ = std::exchange(last_failure_, {});
     timed_out_ = false;
 }
 

@@ -61,6 +61,10 @@ class stream_hub {
     /// The reason why a connection failed during this operation, in our words (libmongoc's text
     /// calls a failed certificate check "connection refused"); empty when none did.
     const std::string& last_failure() const noexcept { return last_failure_; }
+    /// The newest such reason of the operations before.
+    const std::string& earlier_failure() const noexcept { return earlier_failure_; }
+    /// After an operation that went well: what failed before explains nothing any more.
+    void forget_failures() { earlier_failure_.clear(); }
     /// True when a read or write of this operation ran into its time limit.
     bool timed_out() const noexcept { return timed_out_; }
 
@@ -84,6 +88,7 @@ class stream_hub {
     bool poisoned_ = false;
     bool timed_out_ = false;
     std::string last_failure_;
+    std::string earlier_failure_;
     std::size_t streams_ = 0;
     /// When a member answered this scan as primary; unset outside of scans.
     std::chrono::steady_clock::time_point primary_answered_{};

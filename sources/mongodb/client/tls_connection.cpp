@@ -101,10 +101,16 @@ class tls_connection final : public socket_connection {
         co_await stream_.async_handshake(asio::ssl::stream_base::client, token);
         if (state_ != state::opening)
             co_return;
-        if (ec)
-            fail(ec, "TLS handshake");
-        else
+        if (!ec) {
             state_ = state::open;
+            co_return;
+        }
+        const long verdict = SSL_get_verify_result(stream_.native_handle());
+        const std::string during =
+            verdict == X509_V_OK
+                ? "TLS handshake"
+                : std::string("TLS handshake: ") + X509_verify_cert_error_string(verdict);
+        fail(ec, during.c_str());
     }
 
     /// Server name and, unless switched off, its check against the certificate.

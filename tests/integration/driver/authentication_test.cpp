@@ -120,6 +120,26 @@ TEST_CASE("server errors carry code, name and text", "[driver]") {
     await_on(f.reactor, work(f, set.uri()));
 }
 
+TEST_CASE("a server of another set is refused with a reason, also the second time", "[driver]") {
+    driver_fixture f;
+    standin::replica_set set;
+    auto work = [](driver_fixture& fx, std::string host) -> asio::awaitable<void> {
+        auto options = fx.options("mongodb://" + host + "/?replicaSet=other");
+        auto opened = co_await client::open(fx.executor(), fx.blocking, options, fx.logger);
+        REQUIRE(opened);
+        for (int attempt = 0; attempt < 2; ++attempt) {
+            auto found = co_await (*opened)->connect();
+            REQUIRE(!found);
+            CHECK(found.error().code == errc::network);
+            CHECK(found.error().text.find("is replicaSet right?") != std::string::npos);
+            co_await pause_for(std::chrono::milliseconds(550));
+        }
+        co_await (*opened)->stop();
+    };
+    await_on(f.reactor, work(f, set.host_port()));
+    CHECK(f.usleeps() == 0);
+}
+
 TEST_CASE("connection strings that cannot work are refused without being shown", "[driver]") {
     driver_fixture f;
     const auto refusal = [&](const std::string& uri) {
