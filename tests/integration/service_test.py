@@ -299,6 +299,38 @@ def positions_that_cannot_be_stored_are_no_clean_end(folder):
         assert "removed or replaced" in s.log(), s.log()
 
 
+def an_unknown_host_is_named_and_waited_for(folder):
+    with Service(folder, {"a": connector("mongodb://no-such-host.invalid:27017/?replicaSet=rs0")}) as s:
+        s.wait_log("attempt 1")
+        assert "no-such-host.invalid" in s.log(), s.log()
+        assert s.stop() == 0, s.log()
+
+
+def a_full_disk_fails_the_connector_and_loses_nothing(folder):
+    disk = os.path.join(folder, "disk")
+    os.mkdir(disk)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk], check=True)
+    try:
+        with Standin() as standin:
+            collection = pymongo.MongoClient(standin.uri).db.c
+            c = connector(standin.uri)
+            c["schemas.enable"] = False
+            c["sinks"]["out"]["path"] = "disk/t.jsonl"
+            with Service(folder, {"a": c}) as s:
+                wait_for(lambda: position_of(folder), "the first stored position")
+                collection.insert_many([{"_id": i, "pad": "x" * 1000} for i in range(500)])
+                assert s.code() == 3, s.log()
+                assert "No space left" in s.log() and "t.jsonl" in s.log(), s.log()
+            subprocess.run(["mount", "-o", "remount,size=8m", disk], check=True)
+            with Service(folder, {"a": c}) as s:
+                wait_for(lambda: b'"id":"499"' in read(folder, "disk/t.jsonl"), "the last record")
+                assert s.stop() == 0, s.log()
+            ids = [json.loads(json.loads(line)["key"]["id"]) for line in lines(folder, "disk/t.jsonl")]
+            assert list(dict.fromkeys(ids)) == list(range(500)), "records are missing or out of order"
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
 def stops_while_it_waits_for_a_server(folder):
     with Service(folder, {"a": connector("mongodb://127.0.0.1:1/?replicaSet=rs0")}) as s:
         s.wait_log("attempt 1")
@@ -326,7 +358,8 @@ CASES = [version_and_help, wrong_usage_is_2, wrong_configuration_is_2_at_once, s
          wrong_password_fails_and_shows_nothing, right_password_works, a_second_process_on_the_same_state_is_refused,
          a_changed_prefix_is_refused, another_replica_set_is_refused, a_server_that_comes_later_is_waited_for,
          a_set_made_anew_is_no_continuation, a_kill_before_the_first_event_loses_nothing,
-         positions_that_cannot_be_stored_are_no_clean_end, stops_while_it_waits_for_a_server, two_sinks_two_encodings]
+         positions_that_cannot_be_stored_are_no_clean_end, an_unknown_host_is_named_and_waited_for,
+         a_full_disk_fails_the_connector_and_loses_nothing, stops_while_it_waits_for_a_server, two_sinks_two_encodings]
 failed = 0
 for case in CASES:
     with tempfile.TemporaryDirectory(prefix="mongocdc-service-") as case_folder:
