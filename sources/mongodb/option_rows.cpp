@@ -28,9 +28,21 @@ constexpr std::string_view pattern_text =
     "regular expressions (PCRE2) that match the whole name, case ignored; an item without a "
     "metacharacter but the dot is a literal";
 
+constexpr std::string_view collection_pattern_text =
+    "database.collection, or regular expressions (PCRE2) that match the whole of it, case ignored; "
+    "an "
+    "item without a metacharacter but the dot is a literal";
+
 std::string check_pattern(const std::string& item) {
     const auto compiled = pattern::compile(item);
     return compiled ? std::string() : "is " + compiled.error().text;
+}
+
+/// An item that is a plain name can only match a whole `database.collection`.
+std::string check_collection_pattern(const std::string& item) {
+    if (pattern::is_literal(item) && item.find('.') == std::string::npos)
+        return "matches nothing, because it names no database";
+    return check_pattern(item);
 }
 
 std::string check_topic_prefix(const std::string& text) {
@@ -146,14 +158,14 @@ std::vector<config::option> supported_rows() {
          .doc = "Collections to capture, as database.collection; not together with "
                 "collection.exclude.list",
          .group = filters,
-         .check = check_pattern,
-         .allowed_text = pattern_text},
+         .check = check_collection_pattern,
+         .allowed_text = collection_pattern_text},
         {.name = "collection.exclude.list",
          .type = option_type::list,
          .doc = "Collections not to capture, as database.collection",
          .group = filters,
-         .check = check_pattern,
-         .allowed_text = pattern_text},
+         .check = check_collection_pattern,
+         .allowed_text = collection_pattern_text},
 
         {.name = "topic.prefix",
          .doc = "Logical name of the deployment: topics are prefix.database.collection",

@@ -177,13 +177,13 @@ TEST_CASE("substituted values work and are never shown", "[app][config]") {
     const written in(with("mongodb.connection.string: mongodb://u:${file:secret}@h/\n"
                           "mongodb.user: ${env:MONGOCDC_TEST_VALUE}\n"
                           "mongodb.password: $${${file:secret}\n"
-                          "collection.include.list: ['${env:MONGOCDC_TEST_VALUE}']"));
+                          "collection.include.list: ['db.${env:MONGOCDC_TEST_VALUE}']"));
     in.also("secret", "hunter22\n");
     const auto options = mongodb::make_connector_options(in.good().connectors.at(0).options);
     CHECK(options.connection_string == "mongodb://u:hunter22@h/");
     CHECK(options.user == "hunter22");
     CHECK(options.password == "${hunter22");
-    CHECK(options.collection_include == strings{"hunter22"});
+    CHECK(options.collection_include == strings{"db.hunter22"});
 
     const auto found = mistakes_of("capture.mode: ${env:MONGOCDC_TEST_VALUE}\n"
                                    "max.batch.size: ${env:MONGOCDC_TEST_VALUE}\n"
