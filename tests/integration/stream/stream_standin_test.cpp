@@ -4,6 +4,7 @@
 #include "tests/support/await.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/driver_fixture.hpp"
+#include "tests/support/lateness.hpp"
 #include "tests/support/standin/replica_set.hpp"
 
 #include <fmt/format.h>
@@ -60,6 +61,7 @@ struct stream_test : driver_fixture {
     std::optional<standin::replica_set> set;
     mongodb::connector_options options;
     std::unique_ptr<stream_source> source;
+    lateness late{{&reactor}};
 
     explicit stream_test(standin::replica_set_options set_options = {}) {
         set.emplace(std::move(set_options));
@@ -69,7 +71,11 @@ struct stream_test : driver_fixture {
         options.server_selection_timeout = std::chrono::milliseconds(3000);
         options.capture_mode = capture_mode::change_streams;
     }
-    ~stream_test() { stop(); }
+    ~stream_test() {
+        stop();
+        CHECK(late.stop("stream from the stand-in") < 3);
+        CHECK(usleeps() == 0);
+    }
 
     error::result<void> start(event::position from = {}) {
         stop();
