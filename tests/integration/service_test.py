@@ -5,39 +5,19 @@
 
 Prints a line a case and ends with "N passed, N failed"; exit code 1 when one failed.
 """
-import argparse
 import json
 import os
 import signal
 import sqlite3
 import subprocess
-import sys
-import tempfile
 import time
-import traceback
 
 import pymongo
 
-options = argparse.ArgumentParser()
-options.add_argument("--mongocdc", required=True)
-options.add_argument("--standin", required=True)
-options = options.parse_args()
+from processes import Standin, options, run_cases, wait_for
 
 SECRET = "s3cr3t-p@ss/word"
 ENCODED = "s3cr3t-p%40ss%2Fword"
-
-
-class Standin:
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen([options.standin, *arguments], stdout=subprocess.PIPE, text=True)
-        self.uri = "mongodb://" + self.process.stdout.readline().split("mongodb://", 1)[1].split()[0]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(20)
 
 
 def connector(uri, prefix="t", **more):
@@ -82,13 +62,6 @@ class Service:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-
-
-def wait_for(condition, what, seconds=20):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, f"waited {seconds} s for {what}"
-        time.sleep(0.02)
 
 
 def lines(folder, name):
@@ -360,15 +333,4 @@ CASES = [version_and_help, wrong_usage_is_2, wrong_configuration_is_2_at_once, s
          a_set_made_anew_is_no_continuation, a_kill_before_the_first_event_loses_nothing,
          positions_that_cannot_be_stored_are_no_clean_end, an_unknown_host_is_named_and_waited_for,
          a_full_disk_fails_the_connector_and_loses_nothing, stops_while_it_waits_for_a_server, two_sinks_two_encodings]
-failed = 0
-for case in CASES:
-    with tempfile.TemporaryDirectory(prefix="mongocdc-service-") as case_folder:
-        try:
-            case(case_folder)
-            print(f"ok      {case.__name__}")
-        except Exception:
-            failed += 1
-            print(f"FAILED  {case.__name__}")
-            traceback.print_exc()
-print(f"{len(CASES) - failed} passed, {failed} failed")
-sys.exit(1 if failed else 0)
+run_cases(CASES)

@@ -5,7 +5,6 @@
 
 Prints a line a case and ends with "N passed, N failed"; exit code 1 when one failed.
 """
-import argparse
 import base64
 import hashlib
 import hmac
@@ -14,32 +13,15 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import tempfile
 import threading
 import time
-import traceback
 import urllib.parse
 
 import pymongo
 
-options = argparse.ArgumentParser()
-options.add_argument("--mongocdc", required=True)
-options.add_argument("--standin", required=True)
-options = options.parse_args()
+from processes import Standin, options, run_cases, wait_for
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdefghijklmn").decode()
-
-
-class Standin:
-    def __enter__(self):
-        self.process = subprocess.Popen([options.standin], stdout=subprocess.PIPE, text=True)
-        self.uri = "mongodb://" + self.process.stdout.readline().split("mongodb://", 1)[1].split()[0]
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(20)
 
 
 class Receiver:
@@ -125,13 +107,6 @@ class Service:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-
-
-def wait_for(condition, what, seconds=20):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, f"waited {seconds} s for {what}"
-        time.sleep(0.02)
 
 
 def lines(folder):
@@ -260,15 +235,4 @@ def a_wrong_secret_is_refused_and_not_shown(folder):
 CASES = [bodies_are_the_files_values_and_signed, a_kill_repeats_under_the_same_id,
          a_receiver_that_comes_later_is_waited_for, a_stop_while_the_receiver_is_away_loses_nothing,
          a_refusal_fails_the_connector_and_says_why, a_wrong_secret_is_refused_and_not_shown]
-failed = 0
-for case in CASES:
-    with tempfile.TemporaryDirectory(prefix="mongocdc-webhook-") as case_folder:
-        try:
-            case(case_folder)
-            print(f"ok      {case.__name__}")
-        except Exception:
-            failed += 1
-            print(f"FAILED  {case.__name__}")
-            traceback.print_exc()
-print(f"{len(CASES) - failed} passed, {failed} failed")
-sys.exit(1 if failed else 0)
+run_cases(CASES)
