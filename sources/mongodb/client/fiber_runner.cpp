@@ -94,9 +94,6 @@ void fiber_runner::state::create() {
 #if defined(__SANITIZE_ADDRESS__)
                            __sanitizer_start_switch_fiber(nullptr, reactor_bottom, reactor_size);
 #endif
-#if defined(__SANITIZE_THREAD__)
-                           __tsan_switch_to_fiber(tsan_reactor, 0);
-#endif
                            return std::move(caller);
                        });
 }
@@ -114,6 +111,12 @@ void fiber_runner::state::resume() {
     __tsan_switch_to_fiber(tsan_fiber, 0);
 #endif
     fiber = std::move(fiber).resume();
+#if defined(__SANITIZE_THREAD__)
+    // A fiber that ends switches here and not itself, so that the calls which its frames still
+    // return from are taken off its own list of calls.
+    if (quit)
+        __tsan_switch_to_fiber(tsan_reactor, 0);
+#endif
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(reactor_fake_stack, nullptr, nullptr);
 #endif
