@@ -116,8 +116,8 @@ int main(int argc, char** argv) {
     mallopt(M_TRIM_THRESHOLD, 128 << 20);
     try {
         const mongodb::client::driver driver{log::logger{}};
-        runtime::blocking_pool blocking{1};
         runtime::reactor reactor{"drain"};
+        runtime::blocking_pool blocking{1};
         const auto number = [&](int i) { return std::strtoul(argv[i], nullptr, 10); };
         const bson::timestamp begin{static_cast<std::uint32_t>(number(2)),
                                     static_cast<std::uint32_t>(number(3)) + 1};

@@ -123,8 +123,8 @@ int check(const config::configuration& configuration, const registry& known, log
                                        const std::string& text) { report.add(v, item, text); });
 
     const mongodb::client::driver driver(logger.named("driver"));
-    runtime::blocking_pool blocking(1);
     runtime::reactor reactor("check");
+    runtime::blocking_pool blocking(1);
     for (const auto& connector : configuration.connectors) {
         connector_items items{.configuration = connector,
                               .known = known,

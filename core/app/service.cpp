@@ -54,9 +54,9 @@ struct service::parts {
     log::logger logger;
     std::unique_ptr<offset::store> store;
     mongodb::client::driver driver;
-    runtime::blocking_pool blocking{blocking_threads};
     runtime::reactor_pool reactors;
     reactor_watch watch;
+    runtime::blocking_pool blocking{blocking_threads}; // ends before the reactors it posts to
     std::vector<entry> connectors;
     bool stopped = false;
 };

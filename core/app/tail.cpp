@@ -148,9 +148,9 @@ int tail(const tail_command& command, const config::values& options, const regis
                                               .limit = command.limit,
                                               .done = [&main_thread] { main_thread.end(); }});
     const mongodb::client::driver driver(logger.named("driver"));
+    runtime::reactor reactor(name);
     runtime::blocking_pool blocking(2); // one may be held up by who reads the output
     offset::memory_store positions;
-    runtime::reactor reactor(name);
     auto made = connector::make(
         {.name = name,
          .source = "mongodb",

@@ -17,8 +17,8 @@ namespace cdc::test {
 struct driver_fixture {
     std::shared_ptr<log_capture> log = log_capture::make();
     log::logger logger{log, "test"};
-    runtime::blocking_pool blocking{2};
     runtime::reactor reactor{"test-reactor"};
+    runtime::blocking_pool blocking{2}; // ends before the reactor it posts to
 
     driver_fixture() {
         // libmongoc cannot be initialised twice in one process.
