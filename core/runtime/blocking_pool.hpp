@@ -14,8 +14,9 @@ namespace cdc::runtime {
 
 /// A few threads for calls that must block (files, the offset database, name lookups by libmongoc).
 /// Calls are taken up in the order they came in; there is no order between calls on different
-/// threads. A call that has started cannot be cancelled. The pool must end before the reactors whose
-/// coroutines use it: its threads may still be handing a result over when the coroutine has gone on.
+/// threads. A call that has started cannot be cancelled. The pool must end before the reactors
+/// whose coroutines use it: its threads may still be handing a result over when the coroutine has
+/// gone on.
 class blocking_pool {
   public:
     explicit blocking_pool(std::size_t threads);
