@@ -245,9 +245,6 @@ void fiber_runner::post_notify() {
 std::size_t fiber_runner::stack_high_water() const noexcept {
     return state_->stack.high_water();
 }
-std::size_t fiber_runner::suspensions() const noexcept {
-    return state_->suspensions;
-}
 void fiber_runner::on_suspend(std::function<void(std::size_t)> hook) {
     state_->hook = std::move(hook);
 }

@@ -52,8 +52,6 @@ class fiber_runner final : public runner {
 
     /// Bytes of stack ever used (0 where not measured, see fiber_stack).
     std::size_t stack_high_water() const noexcept;
-    /// Number of suspensions so far; tests enumerate them.
-    std::size_t suspensions() const noexcept;
     /// Called with the running number at each suspension, before the switch. For tests.
     void on_suspend(std::function<void(std::size_t)> hook);
 

@@ -105,7 +105,6 @@ struct stream_callbacks {
         if (self->link->failed())
             self->hub->note_failure(self->link->failure());
         self->link->close();
-        --self->hub->streams_;
         delete self;
     }
 
@@ -334,7 +333,6 @@ struct stream_callbacks {
         b.poll = poll;
         b.timed_out = timed_out;
         b.should_retry = should_retry;
-        ++hub.streams_;
         if (hub.poisoned_) {
             self->link->close();
             return &self->base;

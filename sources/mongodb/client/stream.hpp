@@ -71,8 +71,6 @@ class stream_hub {
     /// Waits for the connections' coroutines; after all streams are destroyed.
     boost::asio::awaitable<void> join();
 
-    std::size_t open_streams() const noexcept { return streams_; }
-
   private:
     friend struct stream;
     friend struct stream_callbacks;
@@ -89,7 +87,6 @@ class stream_hub {
     bool timed_out_ = false;
     std::string last_failure_;
     std::string earlier_failure_;
-    std::size_t streams_ = 0;
     /// When a member answered this scan as primary; unset outside of scans.
     std::chrono::steady_clock::time_point primary_answered_{};
 };

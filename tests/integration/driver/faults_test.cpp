@@ -121,6 +121,32 @@ TEST_CASE("a reset inside a reply is one clean error", "[driver]") {
     CHECK(f.usleeps() == 0);
 }
 
+TEST_CASE("a connection closed in order is a network error, and the next one works", "[driver]") {
+    driver_fixture f;
+    fake_server server({});
+    tcp_gate gate(server.port());
+    server.set_hosts({gate.host_port()});
+    auto work = [](driver_fixture& fx, tcp_gate& g) -> asio::awaitable<void> {
+        auto options = fx.options("mongodb://" + g.host_port() + "/?replicaSet=rs0");
+        auto opened = co_await client::open(fx.executor(), fx.blocking, options, fx.logger);
+        REQUIRE(opened);
+        auto found = co_await (*opened)->connect();
+        REQUIRE(found);
+        g.cut_all();
+        auto lost = co_await (*opened)->command("db", get_more());
+        REQUIRE(!lost);
+        CHECK(lost.error().code == errc::network);
+        co_await pause_for(550ms);
+        auto again = co_await (*opened)->connect();
+        REQUIRE(again);
+        auto fresh = co_await (*opened)->command("db", get_more());
+        CHECK(fresh);
+        co_await (*opened)->stop();
+    };
+    await_on(f.reactor, work(f, gate));
+    CHECK(f.usleeps() == 0);
+}
+
 TEST_CASE("a black-holed reply ends at the socket timeout", "[driver]") {
     driver_fixture f;
     fake_server server({});
