@@ -10,6 +10,8 @@
 
 namespace cdc::event {
 
+struct control_record;
+
 /// One captured change as views into the batch that holds its bytes; valid as long as the batch.
 struct change_event {
     operation op = operation::other;
@@ -33,6 +35,9 @@ struct change_event {
 
     std::optional<bson::view> lsid;
     std::optional<std::int64_t> txn_number;
+
+    /// Of an operation::control, else null. The batch owns it.
+    const control_record* control = nullptr;
 };
 
 } // namespace cdc::event

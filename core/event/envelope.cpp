@@ -2,6 +2,7 @@
 #include "core/event/envelope.hpp"
 
 #include "core/bson/extended_json.hpp"
+#include "core/event/control_record.hpp"
 #include "core/event/envelope_schema.hpp"
 #include "core/event/topic_name.hpp"
 
@@ -122,10 +123,12 @@ envelope::envelope(options o, std::shared_ptr<topic_table> topics)
 }
 
 outcome envelope::write(const change_event& e, std::int64_t now_ms, record_batch_builder& to) {
-    if (!is_data(e.op))
+    const bool is_control = e.op == operation::control && e.control != nullptr;
+    if (!is_data(e.op) && !is_control)
         return outcome{};
     to.begin_event(token_text(e));
-    auto written = write_records(e, texts_of(e), now_ms, to);
+    auto written =
+        is_control ? write_control(e, now_ms, to) : write_records(e, texts_of(e), now_ms, to);
     if (written)
         return written;
     to.discard_event();
@@ -166,6 +169,25 @@ outcome envelope::write_records(const change_event& e, const collection_texts& t
     }
     to.begin_value();
     to.end_record(true);
+    return outcome{};
+}
+
+outcome envelope::write_control(const change_event& e, std::int64_t now_ms,
+                                record_batch_builder& to) {
+    const auto topic = topics_->control_topic(e.control->topic_suffix);
+    to.begin_record(topic, e.op);
+    {
+        json::writer out{to.buffer()};
+        write_control_key(out, *e.control, *topic, options_.with_schemas);
+    }
+    to.begin_value();
+    {
+        json::writer out{to.buffer()};
+        const source_info source{options_.connector, e.db, e.collection};
+        if (!write_control_value(out, e, source, *topic, options_.with_schemas, now_ms))
+            return malformed("lsid");
+    }
+    to.end_record(false);
     return outcome{};
 }
 

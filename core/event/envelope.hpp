@@ -35,9 +35,9 @@ class envelope {
     /// `topics` has the same prefix as `o.connector.name`.
     envelope(options o, std::shared_ptr<topic_table> topics);
 
-    /// Appends the records of one event to `to`: one, or two for a delete with its tombstone, or
-    /// none for operations that are no data. `now_ms` is the wall clock for the top-level ts_ms;
-    /// one reading serves a whole batch.
+    /// Appends the records of one event to `to`: one, or two for a delete with its tombstone, one
+    /// of another form for a control event (see control_record), none for other operations.
+    /// `now_ms` is the wall clock for the top-level ts_ms; one reading serves a whole batch.
     ///
     /// Errors: bad_data when the event holds malformed BSON; `to` is then as it was before, and the
     /// text names namespace, resume token and the part.
@@ -64,6 +64,8 @@ class envelope {
         }
     };
 
+    error::result<void> write_control(const change_event& e, std::int64_t now_ms,
+                                      record_batch_builder& to);
     const collection_texts& texts_of(const change_event& e);
     error::result<void> write_records(const change_event& e, const collection_texts& texts,
                                       std::int64_t now_ms, record_batch_builder& to);

@@ -14,11 +14,7 @@ bool allowed(char32_t c) noexcept {
            c == '_' || c == '-';
 }
 
-} // namespace
-
-std::string topic_name(std::string_view prefix, std::string_view db, std::string_view collection) {
-    std::string whole;
-    whole.append(prefix).append(".").append(db).append(".").append(collection);
+std::string cleaned(std::string_view whole) {
     std::string out;
     const char* at = whole.data();
     const char* const end = at + whole.size();
@@ -39,12 +35,30 @@ std::string topic_name(std::string_view prefix, std::string_view db, std::string
     return out;
 }
 
+} // namespace
+
+std::string topic_name(std::string_view prefix, std::string_view db, std::string_view collection) {
+    std::string whole;
+    whole.append(prefix).append(".").append(db).append(".").append(collection);
+    return cleaned(whole);
+}
+
+std::string control_topic_name(std::string_view prefix, std::string_view suffix) {
+    std::string whole;
+    whole.append(prefix).append(".").append(suffix);
+    return cleaned(whole);
+}
+
 std::string key_schema_name(std::string_view topic) {
     return std::string{topic} + ".Key";
 }
 
 std::string envelope_schema_name(std::string_view topic) {
     return std::string{topic} + ".Envelope";
+}
+
+std::string control_schema_name(std::string_view topic) {
+    return std::string{topic} + ".Control";
 }
 
 } // namespace cdc::event

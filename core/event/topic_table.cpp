@@ -26,6 +26,13 @@ std::shared_ptr<const std::string> topic_table::topic(std::string_view db,
     return entries.back().topic;
 }
 
+std::shared_ptr<const std::string> topic_table::control_topic(std::string_view suffix) {
+    auto& topic = control_topics_[control_topic_name(prefix_, suffix)];
+    if (!topic)
+        topic = std::make_shared<const std::string>(control_topic_name(prefix_, suffix));
+    return topic;
+}
+
 std::vector<topic_table::clash> topic_table::take_clashes() {
     return std::exchange(clashes_, {});
 }

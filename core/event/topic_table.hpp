@@ -28,6 +28,9 @@ class topic_table {
 
     std::shared_ptr<const std::string> topic(std::string_view db, std::string_view collection);
 
+    /// The topic `<prefix>.<suffix>` of control records.
+    std::shared_ptr<const std::string> control_topic(std::string_view suffix);
+
     /// Clashes found since the last call; each collection is reported once. The caller warns.
     std::vector<clash> take_clashes();
 
@@ -40,6 +43,7 @@ class topic_table {
 
     std::string prefix_;
     std::map<std::string, std::vector<entry>, std::less<>> by_topic_;
+    std::map<std::string, std::shared_ptr<const std::string>, std::less<>> control_topics_;
     std::vector<clash> clashes_;
 };
 

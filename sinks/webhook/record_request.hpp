@@ -19,6 +19,7 @@ namespace cdc::webhook {
 ///     token)
 ///
 /// The body is the record's value where it lies, `null` for a tombstone, whose op is always `d`.
+/// The op of a control record is `m`.
 class record_request {
   public:
     /// Longest percent-encoded key. The HTTP library carries no longer header, and receivers refuse
