@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is needed, builds everything and runs every test.
-#   bash tests/run.sh                   Release in full; the driver and unit tests with ASan and UBSan
+#   bash tests/run.sh                   Release in full; unit and driver tests with ASan and UBSan, runtime and driver tests with TSan
 #   bash tests/run.sh --all-sanitizers  also every test with ASan and UBSan, and with TSan
 #   bash tests/run.sh --tidy            also clang-tidy over all sources (slow)
 # Ends with "N passed, N failed, N skipped"; exits 1 when a test failed.
@@ -85,22 +85,18 @@ phase "build release"
 run_tests release
 phase "test release"
 
-asan_targets='cdc_unit_tests cdc_driver_tests'
-[ $all_sanitizers = yes ] && asan_targets=all
-# shellcheck disable=SC2086
-build asan $asan_targets || give_up "build asan"
-phase "build asan"
-if [ $all_sanitizers = yes ]; then
-    run_tests asan
-    phase "test asan, all"
-    build tsan all || give_up "build tsan"
-    phase "build tsan"
-    run_tests tsan
-    phase "test tsan, all"
-else
-    run_tests asan -L 'unit|driver'
-    phase "test asan, unit and driver"
-fi
+# sanitized PRESET LABELS: builds and runs the tests with these labels, or all of them where that was asked for.
+sanitized() {
+    local preset=$1 labels=$2 targets=() label
+    for label in ${labels//|/ }; do targets+=("cdc_${label}_tests"); done
+    [ $all_sanitizers = yes ] && labels=. targets=(all)
+    build "$preset" "${targets[@]}" || give_up "build $preset"
+    phase "build $preset"
+    run_tests "$preset" -L "$labels"
+    phase "test $preset, $labels"
+}
+sanitized asan 'unit|runtime|driver'
+sanitized tsan 'runtime|driver'
 
 if [ $tidy = yes ]; then
     install_packages clang-tidy-19
