@@ -20,8 +20,8 @@ static asio::awaitable<std::string> call(runtime::blocking_pool& pool, runtime::
 }
 
 TEST_CASE("a blocking call runs elsewhere and resumes at home", "[runtime][blocking]") {
-    runtime::blocking_pool pool(1);
     runtime::reactor home("home");
+    runtime::blocking_pool pool(1);
     CHECK(asio::co_spawn(home.executor(), call(pool, home), asio::use_future).get() ==
           "away, then home");
 }
@@ -32,8 +32,8 @@ static asio::awaitable<void> call_that_throws(runtime::blocking_pool& pool) {
 }
 
 TEST_CASE("an exception of a blocking call reaches its caller", "[runtime][blocking]") {
-    runtime::blocking_pool pool(1);
     runtime::reactor home("home");
+    runtime::blocking_pool pool(1);
     auto done = asio::co_spawn(home.executor(), call_that_throws(pool), asio::use_future);
     CHECK_THROWS_AS(done.get(), std::runtime_error);
 }
@@ -61,12 +61,13 @@ class on_one_processor {
 
 } // namespace
 
-// For the address sanitizer, which sees what would else be a rare crash.
-TEST_CASE("a reactor may end right behind a blocking call", "[runtime][blocking]") {
+// For the sanitizers, which see what would else be a rare crash.
+TEST_CASE("a pool and then its reactor may end right behind a blocking call",
+          "[runtime][blocking]") {
     const on_one_processor interrupted;
-    runtime::blocking_pool pool(2);
-    for (int i = 0; i < 5000; ++i) {
+    for (int i = 0; i < 2000; ++i) {
         runtime::reactor home("home");
+        runtime::blocking_pool pool(1);
         const auto said = asio::co_spawn(home.executor(), call(pool, home), asio::use_future).get();
         REQUIRE(said == "away, then home");
     }
