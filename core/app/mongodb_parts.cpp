@@ -28,6 +28,8 @@ class envelope_encoder final : public pipeline::encoder {
         settings_.connector.name = options.topic_prefix;
         settings_.with_schemas = with_schemas;
         settings_.tombstones_on_delete = options.tombstones_on_delete;
+        settings_.formats =
+            event::formats_of(options.json_serialization, options.bare_nonfinite_numbers);
     }
 
     error::result<void> encode(const event::change_event& e, std::int64_t now_ms,

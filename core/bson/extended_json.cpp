@@ -18,6 +18,19 @@ namespace {
 /// The last millisecond of the year 9999: relaxed dates have text between 0 and this.
 constexpr std::int64_t last_date_with_text = 253402300799999;
 
+constexpr bool is_spaced(json_format f) {
+    return f == json_format::relaxed_spaced;
+}
+constexpr bool is_strict(json_format f) {
+    return f == json_format::strict_compact || f == json_format::strict_bare_compact;
+}
+constexpr bool is_relaxed(json_format f) {
+    return f == json_format::relaxed_compact || f == json_format::relaxed_spaced;
+}
+constexpr bool is_extended(json_format f) {
+    return f == json_format::extended_compact;
+}
+
 /// A string as a template argument.
 template <std::size_t N>
 struct fixed_string {
@@ -36,7 +49,7 @@ struct literal {
         for (const char c : S.chars) {
             n += c != 0 ? 1 : 0;
             n += c == '"' && E == json_embedding::embedded ? 1 : 0;
-            n += c == ',' && F.spacing == json_spacing::spaced ? 1 : 0;
+            n += c == ',' && is_spaced(F) ? 1 : 0;
         }
         return n;
     }();
@@ -49,7 +62,7 @@ struct literal {
             if (c == '"' && E == json_embedding::embedded)
                 out[n++] = '\\';
             out[n++] = c;
-            if (c == ',' && F.spacing == json_spacing::spaced)
+            if (c == ',' && is_spaced(F))
                 out[n++] = ' ';
         }
         return out;
@@ -207,11 +220,15 @@ class document_writer {
             break;
         case type::db_pointer: {
             const auto pointer = c.as_db_pointer();
+            if constexpr (is_extended(F))
+                put<R"({"$dbPointer": )">();
             put<R"({"$ref": )">();
             append_text<E>(out_, pointer.ns);
             put<R"(,"$id": )">();
             object_id(pointer.id);
             put<"}">();
+            if constexpr (is_extended(F))
+                put<"}">();
             break;
         }
         case type::code:
@@ -225,7 +242,11 @@ class document_writer {
             put<"}">();
             break;
         case type::int32:
+            if constexpr (is_extended(F))
+                put<R"({"$numberInt": ")">();
             out_.integer(c.as_int32());
+            if constexpr (is_extended(F))
+                put<R"("})">();
             break;
         case type::timestamp: {
             const timestamp ts = c.as_timestamp();
@@ -237,10 +258,10 @@ class document_writer {
             break;
         }
         case type::int64:
-            if constexpr (F.dialect == json_dialect::strict)
-                long_number(c.as_int64());
-            else
+            if constexpr (is_relaxed(F))
                 out_.integer(c.as_int64());
+            else
+                long_number(c.as_int64());
             break;
         case type::decimal128: {
             char* to = out_.need(max_number_text + 40);
@@ -264,15 +285,23 @@ class document_writer {
 
     void number(double value) {
         if (std::isfinite(value)) {
+            if constexpr (is_extended(F))
+                put<R"({"$numberDouble": ")">();
             out_.advance_to(write_double(out_.need(max_number_text), value));
+            if constexpr (is_extended(F))
+                put<R"("})">();
             return;
         }
+        if constexpr (F != json_format::strict_bare_compact)
+            put<R"({"$numberDouble": ")">();
         if (std::isnan(value))
-            put<R"({"$numberDouble": "NaN"})">();
+            put<"NaN">();
         else if (value > 0)
-            put<R"({"$numberDouble": "Infinity"})">();
+            put<"Infinity">();
         else
-            put<R"({"$numberDouble": "-Infinity"})">();
+            put<"-Infinity">();
+        if constexpr (F != json_format::strict_bare_compact)
+            put<R"("})">();
     }
 
     void long_number(std::int64_t value) {
@@ -282,10 +311,10 @@ class document_writer {
     }
 
     void date(std::int64_t ms) {
-        if constexpr (F.dialect == json_dialect::strict) {
+        if constexpr (is_strict(F)) {
             put<R"({"$date": )">();
             out_.integer(ms);
-        } else if (ms >= 0 && ms <= last_date_with_text) {
+        } else if (is_relaxed(F) && ms >= 0 && ms <= last_date_with_text) {
             char* to = out_.need(max_number_text + 20);
             to = put_at<R"({"$date": ")">(to);
             to = write_iso_date(to, ms);
@@ -306,18 +335,18 @@ class document_writer {
     }
 
     void binary(const cursor::binary_value& value) {
-        if constexpr (F.dialect == json_dialect::strict)
+        if constexpr (is_strict(F))
             put<R"({"$binary": ")">();
         else
             put<R"({"$binary": {"base64": ")">();
         char* to = out_.need(base64_size(value.bytes.size()) + 64);
         to = write_base64(to, value.bytes);
-        if constexpr (F.dialect == json_dialect::strict)
+        if constexpr (is_strict(F))
             to = put_at<R"(","$type": ")">(to);
         else
             to = put_at<R"(","subType": ")">(to);
         to = put_hex(to, value.subtype, "0123456789ABCDEF");
-        if constexpr (F.dialect == json_dialect::strict)
+        if constexpr (is_strict(F))
             to = put_at<R"("})">(to);
         else
             to = put_at<R"("}})">(to);
@@ -325,17 +354,17 @@ class document_writer {
     }
 
     void regex(const cursor::regex_value& value) {
-        if constexpr (F.dialect == json_dialect::strict)
+        if constexpr (is_strict(F))
             put<R"({"$regex": )">();
         else
             put<R"({"$regularExpression": {"pattern": )">();
         append_text<E>(out_, value.pattern);
-        if constexpr (F.dialect == json_dialect::strict)
+        if constexpr (is_strict(F))
             put<R"(,"$options": )">();
         else
             put<R"(,"options": )">();
         append_text<E>(out_, value.options);
-        if constexpr (F.dialect == json_dialect::strict)
+        if constexpr (is_strict(F))
             put<"}">();
         else
             put<"}}">();
@@ -358,15 +387,19 @@ bool with_writer(json::writer& out, json_format format, json_embedding embedding
             return write(document_writer<F, json_embedding::embedded>{out});
         return write(document_writer<F, json_embedding::plain>{out});
     };
-    if (format.dialect == json_dialect::strict) {
-        if (format.spacing == json_spacing::compact)
-            return with_embedding.template operator()<strict_compact>();
-        return with_embedding
-            .template operator()<json_format{json_dialect::strict, json_spacing::spaced}>();
+    switch (format) {
+    case json_format::strict_compact:
+        return with_embedding.template operator()<json_format::strict_compact>();
+    case json_format::strict_bare_compact:
+        return with_embedding.template operator()<json_format::strict_bare_compact>();
+    case json_format::extended_compact:
+        return with_embedding.template operator()<json_format::extended_compact>();
+    case json_format::relaxed_compact:
+        return with_embedding.template operator()<json_format::relaxed_compact>();
+    case json_format::relaxed_spaced:
+        return with_embedding.template operator()<json_format::relaxed_spaced>();
     }
-    if (format.spacing == json_spacing::compact)
-        return with_embedding.template operator()<relaxed_compact>();
-    return with_embedding.template operator()<relaxed_spaced>();
+    return false;
 }
 
 error::result<void> outcome(bool sound) {

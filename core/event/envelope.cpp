@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/event/envelope.hpp"
 
-#include "core/bson/extended_json.hpp"
 #include "core/event/control_record.hpp"
 #include "core/event/envelope_schema.hpp"
 #include "core/event/topic_name.hpp"
@@ -27,13 +26,13 @@ std::string_view token_text(const change_event& e) noexcept {
 
 /// A document as the JSON text of a string field, or null.
 outcome write_document(json::writer& out, const std::optional<bson::view>& document,
-                       std::string_view part) {
+                       bson::json_format format, std::string_view part) {
     if (!document) {
         out.raw("null");
         return outcome{};
     }
     out.raw(R"(")");
-    if (!bson::write_json(out, *document, bson::strict_compact, bson::json_embedding::embedded))
+    if (!bson::write_json(out, *document, format, bson::json_embedding::embedded))
         return malformed(part);
     out.raw(R"(")");
     return outcome{};
@@ -89,7 +88,8 @@ outcome write_truncated_arrays(json::writer& out, const std::optional<bson::view
 }
 
 outcome write_update(json::writer& out,
-                     const std::optional<change_event::update_description>& update) {
+                     const std::optional<change_event::update_description>& update,
+                     bson::json_format format) {
     if (!update) {
         out.raw("null");
         return outcome{};
@@ -98,8 +98,7 @@ outcome write_update(json::writer& out,
     if (auto done = write_removed_fields(out, update->removed_fields); !done)
         return done;
     out.raw(R"(,"updatedFields":")");
-    if (!bson::write_json(out, update->updated_fields, bson::relaxed_spaced,
-                          bson::json_embedding::embedded))
+    if (!bson::write_json(out, update->updated_fields, format, bson::json_embedding::embedded))
         return malformed("updateDescription.updatedFields");
     out.raw(R"(","truncatedArrays":)");
     if (auto done = write_truncated_arrays(out, update->truncated_arrays); !done)
@@ -196,7 +195,8 @@ outcome envelope::write_key(json::writer& out, const change_event& e,
     out.raw(texts.key_head);
     if (!e.id)
         out.raw("null");
-    else if (!bson::write_json(out, *e.id, bson::relaxed_compact, bson::json_embedding::embedded))
+    else if (!bson::write_json(out, *e.id, bson::json_format::relaxed_compact,
+                               bson::json_embedding::embedded))
         return malformed("documentKey._id");
     out.raw(options_.with_schemas ? R"("}})" : R"("})");
     return outcome{};
@@ -207,13 +207,15 @@ outcome envelope::write_value(json::writer& out, const change_event& e,
     out.raw(schema_head_);
     out.raw(texts.value_name);
     out.raw(R"({"before":)");
-    if (auto done = write_document(out, e.before, "fullDocumentBeforeChange"); !done)
+    if (auto done =
+            write_document(out, e.before, options_.formats.documents, "fullDocumentBeforeChange");
+        !done)
         return done;
     out.raw(R"(,"after":)");
-    if (auto done = write_document(out, e.after, "fullDocument"); !done)
+    if (auto done = write_document(out, e.after, options_.formats.documents, "fullDocument"); !done)
         return done;
     out.raw(R"(,"updateDescription":)");
-    if (auto done = write_update(out, e.update); !done)
+    if (auto done = write_update(out, e.update, options_.formats.updated_fields); !done)
         return done;
     out.raw(R"(,"source":)");
     if (!texts.source.write(out, e))

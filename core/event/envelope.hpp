@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/event/change_event.hpp"
+#include "core/event/json_formats.hpp"
 #include "core/event/record.hpp"
 #include "core/event/source_info.hpp"
 #include "core/event/topic_table.hpp"
@@ -30,6 +31,7 @@ class envelope {
         source_info::connector connector;
         bool with_schemas = true;         ///< schemas.enable
         bool tombstones_on_delete = true; ///< tombstones.on.delete
+        json_formats formats = {};
     };
 
     /// `topics` has the same prefix as `o.connector.name`.

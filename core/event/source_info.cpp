@@ -53,8 +53,8 @@ error::result<void> source_info::write(json::writer& out, const change_event& e)
     out.integer(static_cast<std::int32_t>(e.cluster_time.i));
     if (e.lsid) {
         out.raw(R"(,"lsid":")");
-        auto written =
-            bson::write_json(out, *e.lsid, bson::strict_compact, bson::json_embedding::embedded);
+        auto written = bson::write_json(out, *e.lsid, bson::json_format::strict_compact,
+                                        bson::json_embedding::embedded);
         if (!written)
             return written;
         out.raw(R"(")");

@@ -179,6 +179,23 @@ std::vector<config::option> supported_rows() {
          .doc = "Keys and values are {\"schema\": ..., \"payload\": ...}, not the payload alone; a "
                 "sink may override it",
          .group = topics},
+        {.name = "json.serialization.mode",
+         .type = option_type::enumeration,
+         .fallback = "legacy",
+         .doc =
+             "JSON of before, after and updatedFields: the MongoDB Java driver's STRICT, EXTENDED "
+             "or RELAXED form; legacy is strict with updatedFields relaxed",
+         .group = topics,
+         .allowed = {"legacy", "strict", "extended", "relaxed"}},
+        {.name = "json.nonfinite.numbers",
+         .type = option_type::enumeration,
+         .fallback = "extended",
+         .doc = "NaN and infinities where legacy and strict have no JSON for them: "
+                "{\"$numberDouble\": \"NaN\"}, or the bare NaN that Debezium writes and no JSON "
+                "parser "
+                "takes",
+         .group = topics,
+         .allowed = {"extended", "bare"}},
         {.name = "tombstones.on.delete",
          .type = option_type::boolean,
          .fallback = "true",

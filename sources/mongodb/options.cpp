@@ -82,10 +82,32 @@ void check_limits(config::option_check& check) {
         check.mistake("mongodb.user", "is missing: mongodb.password is given");
 }
 
+void check_serialization(config::option_check& check) {
+    const auto& of = check.of();
+    if (!of.has("json.nonfinite.numbers") || of.text("json.nonfinite.numbers") != "bare" ||
+        !of.has("json.serialization.mode"))
+        return;
+    const std::string& mode = of.text("json.serialization.mode");
+    if (mode == "extended" || mode == "relaxed")
+        check.mistake("json.nonfinite.numbers",
+                      "has no bare form in json.serialization.mode " + mode, "extended");
+}
+
 void check_all(config::option_check& check) {
+    check_serialization(check);
     check_lists(check);
     check_target(check);
     check_limits(check);
+}
+
+event::json_serialization_mode serialization_mode(std::string_view name) {
+    if (name == "strict")
+        return event::json_serialization_mode::strict;
+    if (name == "extended")
+        return event::json_serialization_mode::extended;
+    if (name == "relaxed")
+        return event::json_serialization_mode::relaxed;
+    return event::json_serialization_mode::legacy;
 }
 
 } // namespace
@@ -140,6 +162,8 @@ connector_options make_connector_options(const config::values& values) {
     out.collection_exclude = values.list("collection.exclude.list");
 
     out.tombstones_on_delete = values.boolean("tombstones.on.delete");
+    out.json_serialization = serialization_mode(values.text("json.serialization.mode"));
+    out.bare_nonfinite_numbers = values.text("json.nonfinite.numbers") == "bare";
     out.max_batch_size = static_cast<std::size_t>(values.integer("max.batch.size"));
     out.max_queue_size = static_cast<std::size_t>(values.integer("max.queue.size"));
     out.max_queue_bytes = static_cast<std::size_t>(values.bytes("max.queue.size.in.bytes"));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/event/json_formats.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -46,8 +48,10 @@ struct connector_options {
     std::vector<std::string> collection_exclude;
 
     bool tombstones_on_delete = true;
-    std::size_t max_batch_size = 2048; ///< upper bound of the change stream cursor's batchSize
-    std::size_t max_queue_size = 8192; ///< records
+    event::json_serialization_mode json_serialization = event::json_serialization_mode::legacy;
+    bool bare_nonfinite_numbers = false; ///< see event::formats_of
+    std::size_t max_batch_size = 2048;   ///< upper bound of the change stream cursor's batchSize
+    std::size_t max_queue_size = 8192;   ///< records
     std::size_t max_queue_bytes = std::size_t{64} << 20;
     std::chrono::milliseconds offset_flush_interval{1000};
     bool schemas_enable = true; ///< a sink may override it

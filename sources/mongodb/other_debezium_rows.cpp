@@ -77,7 +77,6 @@ std::vector<option> other_debezium_rows() {
         later("cursor.pipeline.order", {"internal_first"}),
         later("cursor.oversize.handling.mode", {"fail"}),
         later("cursor.oversize.skip.threshold", {"0"}),
-        later("json.serialization.mode", {"legacy"}),
 
         // Snapshot
         later_with_all_below("snapshot.mode.configuration.based"),

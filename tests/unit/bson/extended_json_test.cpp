@@ -14,11 +14,12 @@
 
 using namespace cdc;
 using bson::json_embedding;
+using bson::json_format;
 using test::libbson_document;
 
 namespace {
 
-std::string text(bson::view doc, bson::json_format format,
+std::string text(bson::view doc, json_format format,
                  json_embedding embedding = json_embedding::plain) {
     std::string out;
     json::writer to{out};
@@ -30,10 +31,10 @@ std::string text(bson::view doc, bson::json_format format,
 /// All three formats at once: strict compact, relaxed compact, relaxed spaced.
 void check(bson::view doc, const std::string& strict, const std::string& relaxed,
            const std::string& spaced) {
-    const std::pair<bson::json_format, const std::string*> cases[] = {
-        {bson::strict_compact, &strict},
-        {bson::relaxed_compact, &relaxed},
-        {bson::relaxed_spaced, &spaced}};
+    const std::pair<json_format, const std::string*> cases[] = {
+        {json_format::strict_compact, &strict},
+        {json_format::relaxed_compact, &relaxed},
+        {json_format::relaxed_spaced, &spaced}};
     for (const auto& [format, expected] : cases) {
         const std::string plain = text(doc, format);
         CHECK(plain == *expected);
@@ -150,7 +151,8 @@ TEST_CASE("ids, timestamps and binary data in extended JSON", "[bson]") {
     }
     libbson_document empty;
     BSON_APPEND_BINARY(empty, "v", BSON_SUBTYPE_BINARY, bytes, 0);
-    CHECK(text(empty.view(), bson::strict_compact) == R"({"v": {"$binary": "","$type": "00"}})");
+    CHECK(text(empty.view(), json_format::strict_compact) ==
+          R"({"v": {"$binary": "","$type": "00"}})");
 }
 
 TEST_CASE("expressions and code in extended JSON", "[bson]") {
@@ -184,6 +186,77 @@ TEST_CASE("expressions and code in extended JSON", "[bson]") {
     check(p.view(), R"({"v": {"$ref": "db.coll","$id": {"$oid": "596e275826f08b2730779e1f"}}})",
           R"({"v": {"$ref": "db.coll","$id": {"$oid": "596e275826f08b2730779e1f"}}})",
           R"({"v": {"$ref": "db.coll", "$id": {"$oid": "596e275826f08b2730779e1f"}}})");
+}
+
+TEST_CASE("every type in canonical extended JSON", "[bson]") {
+    const auto check_extended = [](libbson_document& d, const std::string& value) {
+        const std::string expected = R"({"v": )" + value + "}";
+        CHECK(text(d.view(), json_format::extended_compact) == expected);
+        simdjson::dom::parser parser;
+        CHECK(parser.parse(expected).error() == simdjson::SUCCESS);
+    };
+    const auto of = [&](auto append, const std::string& value) {
+        libbson_document d;
+        append(d);
+        check_extended(d, value);
+    };
+    of([](auto& d) { BSON_APPEND_DOUBLE(d, "v", 5.0); }, R"({"$numberDouble": "5.0"})");
+    of([](auto& d) { BSON_APPEND_DOUBLE(d, "v", -HUGE_VAL); }, R"({"$numberDouble": "-Infinity"})");
+    of([](auto& d) { BSON_APPEND_INT32(d, "v", -5); }, R"({"$numberInt": "-5"})");
+    of([](auto& d) { BSON_APPEND_INT64(d, "v", 5); }, R"({"$numberLong": "5"})");
+    of([](auto& d) { BSON_APPEND_UTF8(d, "v", "x"); }, R"("x")");
+    of([](auto& d) { BSON_APPEND_BOOL(d, "v", true); }, "true");
+    of([](auto& d) { BSON_APPEND_NULL(d, "v"); }, "null");
+    of([](auto& d) { BSON_APPEND_DATE_TIME(d, "v", 1508371200000); },
+       R"({"$date": {"$numberLong": "1508371200000"}})");
+    of([](auto& d) { BSON_APPEND_DATE_TIME(d, "v", -1); }, R"({"$date": {"$numberLong": "-1"}})");
+    of([](auto& d) { BSON_APPEND_REGEX(d, "v", "p", "i"); },
+       R"({"$regularExpression": {"pattern": "p","options": "i"}})");
+    of([](auto& d) { BSON_APPEND_TIMESTAMP(d, "v", 12, 1); },
+       R"({"$timestamp": {"t": 12,"i": 1}})");
+    of([](auto& d) { BSON_APPEND_MINKEY(d, "v"); }, R"({"$minKey": 1})");
+    of([](auto& d) { BSON_APPEND_MAXKEY(d, "v"); }, R"({"$maxKey": 1})");
+    of([](auto& d) { BSON_APPEND_UNDEFINED(d, "v"); }, R"({"$undefined": true})");
+    of([](auto& d) { BSON_APPEND_SYMBOL(d, "v", "s"); }, R"({"$symbol": "s"})");
+    of([](auto& d) { BSON_APPEND_CODE(d, "v", "js"); }, R"({"$code": "js"})");
+    of(
+        [](auto& d) {
+            libbson_document scope;
+            BSON_APPEND_INT32(scope, "x", 1);
+            BSON_APPEND_CODE_WITH_SCOPE(d, "v", "js", scope);
+        },
+        R"({"$code": "js","$scope": {"x": {"$numberInt": "1"}}})");
+    of(
+        [](auto& d) {
+            const std::uint8_t bytes[] = {'k', 'a', 'f', 'k', 'a'};
+            BSON_APPEND_BINARY(d, "v", BSON_SUBTYPE_BINARY, bytes, 5);
+        },
+        R"({"$binary": {"base64": "a2Fma2E=","subType": "00"}})");
+    of(
+        [](auto& d) {
+            bson_oid_t oid;
+            bson_oid_init_from_string(&oid, "596e275826f08b2730779e1f");
+            BSON_APPEND_DBPOINTER(d, "v", "db.coll", &oid);
+        },
+        R"({"$dbPointer": {"$ref": "db.coll","$id": {"$oid": "596e275826f08b2730779e1f"}}})");
+    of(
+        [](auto& d) {
+            bson_decimal128_t value;
+            REQUIRE(bson_decimal128_from_string("1.10", &value));
+            BSON_APPEND_DECIMAL128(d, "v", &value);
+        },
+        R"({"$numberDecimal": "1.10"})");
+}
+
+TEST_CASE("bare words for doubles that JSON has no number for, when asked for", "[bson]") {
+    libbson_document d;
+    BSON_APPEND_DOUBLE(d, "n", std::nan(""));
+    BSON_APPEND_DOUBLE(d, "p", HUGE_VAL);
+    BSON_APPEND_DOUBLE(d, "m", -HUGE_VAL);
+    BSON_APPEND_DOUBLE(d, "d", 1.5);
+    BSON_APPEND_INT64(d, "l", 1);
+    CHECK(text(d.view(), json_format::strict_bare_compact) ==
+          R"({"n": NaN,"p": Infinity,"m": -Infinity,"d": 1.5,"l": {"$numberLong": "1"}})");
 }
 
 TEST_CASE("documents and arrays keep order, odd names and repeated names", "[bson]") {
@@ -230,7 +303,7 @@ TEST_CASE("nesting has no limit of its own", "[bson]") {
                 expected = R"({"c": {"$code": "f","$scope": )" + expected + "}}";
             }
         }
-        if (text(d, bson::strict_compact) != expected)
+        if (text(d, json_format::strict_compact) != expected)
             FAIL("depth " << depth);
     }
 }
@@ -254,7 +327,7 @@ TEST_CASE("one value without its name", "[bson]") {
     std::string out;
     json::writer to{out};
     for (bson::cursor c{d.view()}; c.next();) {
-        REQUIRE(bson::write_json(to, c, bson::relaxed_compact, json_embedding::plain));
+        REQUIRE(bson::write_json(to, c, json_format::relaxed_compact, json_embedding::plain));
         to.raw("\n");
     }
     to.close();
@@ -277,7 +350,7 @@ TEST_CASE("malformed BSON is an error at every depth", "[bson]") {
         std::string out;
         json::writer to{out};
         const auto written =
-            bson::write_json(to, *broken, bson::strict_compact, json_embedding::plain);
+            bson::write_json(to, *broken, json_format::strict_compact, json_embedding::plain);
         if (!written) {
             CHECK(written.error().code == error::errc::bad_data);
             ++refused;

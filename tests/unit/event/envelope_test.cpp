@@ -7,6 +7,7 @@
 
 #include <simdjson.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -177,6 +178,59 @@ TEST_CASE("an update shows its description", "[event]") {
         R"({"before":null,"after":"{\"_id\": 1}","updateDescription":null,"source":{)"));
     for (std::size_t i = 0; i < 3; ++i)
         CHECK((*batch)[i].value->find(R"("op":"u")") != std::string_view::npos);
+}
+
+TEST_CASE("fault 19: each json.serialization.mode but legacy has one dialect",
+          "[event][fault-19]") {
+    using mode = event::json_serialization_mode;
+    const bson::document description =
+        bson::builder{}
+            .document("updatedFields", bson::builder{}.int64("l", 456).int32("i", 7).finish())
+            .array("removedFields", bson::view{})
+            .finish();
+    const bson::document after =
+        bson::builder{}.int64("_id", 1).int64("l", 123).float64("n", HUGE_VAL).finish();
+    change_document change{"update"};
+    change.ns()
+        .key(1)
+        .more()
+        .document("updateDescription", description)
+        .document("fullDocument", after);
+    const bson::document update = change.finish();
+    const struct {
+        mode serialization;
+        bool bare;
+        std::string after;
+        std::string updated;
+    } cases[] = {
+        {mode::legacy, false,
+         R"({"_id": {"$numberLong": "1"},"l": {"$numberLong": "123"},"n": {"$numberDouble": "Infinity"}})",
+         R"({"l": 456, "i": 7})"},
+        {mode::legacy, true,
+         R"({"_id": {"$numberLong": "1"},"l": {"$numberLong": "123"},"n": Infinity})",
+         R"({"l": 456, "i": 7})"},
+        {mode::strict, false,
+         R"({"_id": {"$numberLong": "1"},"l": {"$numberLong": "123"},"n": {"$numberDouble": "Infinity"}})",
+         R"({"l": {"$numberLong": "456"},"i": 7})"},
+        {mode::extended, false,
+         R"({"_id": {"$numberLong": "1"},"l": {"$numberLong": "123"},"n": {"$numberDouble": "Infinity"}})",
+         R"({"l": {"$numberLong": "456"},"i": {"$numberInt": "7"}})"},
+        {mode::relaxed, false, R"({"_id": 1,"l": 123,"n": {"$numberDouble": "Infinity"}})",
+         R"({"l": 456,"i": 7})"},
+    };
+    for (const auto& c : cases) {
+        event::envelope e{
+            {{"1.2.3", "shop", "rs0"}, false, true, event::formats_of(c.serialization, c.bare)},
+            connector{}.topics};
+        const auto batch = encode(e, update);
+        simdjson::dom::parser parser;
+        simdjson::dom::element value = parser.parse(std::string{*(*batch)[0].value});
+        CHECK(std::string_view(value["after"]) == c.after);
+        CHECK(std::string_view(value["updateDescription"]["updatedFields"]) == c.updated);
+        simdjson::dom::parser keys;
+        simdjson::dom::element key = keys.parse(std::string{(*batch)[0].key});
+        CHECK(std::string_view(key["id"]) == "1");
+    }
 }
 
 TEST_CASE("the source block takes wall time, session and transaction from the event", "[event]") {
