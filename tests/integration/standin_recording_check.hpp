@@ -3,9 +3,9 @@
 #pragma once
 
 #include "core/bson/builder.hpp"
+#include "tests/integration/standin_client.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/standin/difference.hpp"
-#include "tests/support/wire/wire_client.hpp"
 
 #include <set>
 #include <string>
@@ -43,12 +43,6 @@ inline bson::document without(bson::view doc, const std::set<std::string_view>& 
 
 inline std::string token_data(bson::view token) {
     return std::string(bson::find(token, "_data")->as_string());
-}
-
-inline bson::document ask(wire::client& client, const std::string& db, bson::view command) {
-    auto reply = client.command(db, command);
-    REQUIRE(reply);
-    return std::move(*reply);
 }
 
 } // namespace cdc::test::standin

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stand-in used in-process, and what the pymongo script cannot look at.
 #include "core/bson/builder.hpp"
+#include "tests/integration/standin_client.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/standin/recorded_history.hpp"
 #include "tests/support/standin/recording.hpp"
@@ -18,12 +19,9 @@ namespace bson = cdc::bson;
 namespace standin = cdc::test::standin;
 namespace wire = cdc::test::wire;
 
-namespace {
+using namespace cdc::test::standin;
 
-std::int32_t code_of(bson::view reply) {
-    const auto c = bson::find(reply, "code");
-    return c ? c->as_int32() : 0;
-}
+namespace {
 
 std::int64_t open_stream(standin::replica_set& set, const std::string& stage = "{}",
                          const std::string& db = "db", const std::string& target = R"("c")") {
@@ -39,15 +37,6 @@ bson::document get_more(standin::replica_set& set, std::int64_t cursor, int wait
     bson::builder b;
     b.int64("getMore", cursor).string("collection", collection).int32("maxTimeMS", wait_ms);
     return set.run(db, b.finish());
-}
-
-std::size_t count_in(bson::view reply) {
-    std::size_t n = 0;
-    const auto batch = bson::find_path(reply, "cursor.nextBatch");
-    REQUIRE(batch);
-    for (bson::cursor c{batch->as_document()}; c.next();)
-        ++n;
-    return n;
 }
 
 } // namespace

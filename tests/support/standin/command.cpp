@@ -68,6 +68,14 @@ bool command_call::has_user_for(bool (user_table::*right)(const std::string&, co
            (server.users.*right)(connection.user, on);
 }
 
+void require_admin(const command_call& call) {
+    if (call.db != "admin")
+        throw server_error(code::unauthorized,
+                           call.name + " may only be run against the admin database.");
+    if (!call.has_user_for(&user_table::may_write, "admin"))
+        throw_unauthorized(call);
+}
+
 void throw_unauthorized(const command_call& call) {
     throw server_error(code::unauthorized, "not authorized on " + call.db + " to execute command " +
                                                describe(call.body));
@@ -84,7 +92,7 @@ void reply_with_cursor(command_call& call, bson::builder& reply, const std::shar
     if (!c->exhausted() && !single_batch) {
         c->session = call.session;
         c->user = call.connection.user;
-        call.server.cursors.open(c);
+        call.self.cursors.open(c);
     }
     bson::builder b;
     b.array("firstBatch", docs.finish());
@@ -106,6 +114,9 @@ const std::map<std::string, command_spec>& command_table() {
         register_aggregate(out);
         register_write(out);
         register_find_and_modify(out);
+        register_fail_point(out);
+        register_replication(out);
+        register_own(out);
         return out;
     }();
     return table;

@@ -18,6 +18,7 @@ namespace cdc::test::standin {
 /// One command being executed.
 struct command_call {
     server_state& server;
+    member_state& self; ///< the member that was asked
     connection_info& connection;
     std::string db;
     std::string name; ///< as the client wrote it
@@ -52,6 +53,21 @@ struct command_spec {
     bool retryable = false; ///< a write that is answered once for each (session, txnNumber)
 };
 
+/// While it lives, the connection's slot is woken at every change of data, topology and faults.
+class waiting_command {
+  public:
+    explicit waiting_command(command_call& call)
+        : call_(call) {
+        call_.server.waiting.insert(&call_.connection.wake);
+    }
+    ~waiting_command() { call_.server.waiting.erase(&call_.connection.wake); }
+    waiting_command(const waiting_command&) = delete;
+    waiting_command& operator=(const waiting_command&) = delete;
+
+  private:
+    command_call& call_;
+};
+
 /// All commands, by name.
 const std::map<std::string, command_spec>& command_table();
 
@@ -59,6 +75,14 @@ const std::map<std::string, command_spec>& command_table();
 /// read yet.
 void reply_with_cursor(command_call& call, bson::builder& reply, const std::shared_ptr<cursor>& c,
                        std::size_t batch_size, bool single_batch);
+
+/// Time and term of the last entry.
+bson::document op_time(const oplog& log);
+/// Writes the `topologyVersion` field of a hello or an error.
+void append_topology_version(const member_state& self, bson::builder& reply);
+
+/// Commands for the admin database: throws server_error 13 elsewhere or without rights.
+void require_admin(const command_call& call);
 
 /// The server's error that a user may not run the command.
 [[noreturn]] void throw_unauthorized(const command_call& call);
@@ -71,6 +95,9 @@ void register_catalog(std::map<std::string, command_spec>& table);
 void register_query(std::map<std::string, command_spec>& table);
 void register_aggregate(std::map<std::string, command_spec>& table);
 void register_write(std::map<std::string, command_spec>& table);
+void register_fail_point(std::map<std::string, command_spec>& table);
+void register_replication(std::map<std::string, command_spec>& table);
+void register_own(std::map<std::string, command_spec>& table);
 void register_find_and_modify(std::map<std::string, command_spec>& table);
 
 } // namespace cdc::test::standin

@@ -4,31 +4,27 @@
 #include "tests/support/standin/sasl.hpp"
 #include "tests/support/standin/server_error.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace cdc::test::standin {
 
 namespace {
 
-bson::document op_time(bson::timestamp ts) {
-    bson::builder b;
-    return b.timestamp("ts", ts).int64("t", 1).finish();
-}
-
-void append_topology_version(const server_state& s, bson::builder& b) {
-    bson::builder v;
-    v.oid("processId", s.process_id).int64("counter", s.topology_counter);
-    b.document("topologyVersion", v.finish());
-}
-
-void append_set(const server_state& s, bson::builder& b, bool hello) {
+void append_set(const server_state& s, const member_state& self, bson::builder& b, bool hello) {
     bson::builder hosts;
-    hosts.string("0", s.host);
+    for (const auto& m : s.members.all())
+        hosts.string(std::to_string(hosts.count()), m->host);
     b.array("hosts", hosts.finish()).string("setName", s.set_name).int32("setVersion", 1);
-    b.boolean(hello ? "isWritablePrimary" : "ismaster", true).boolean("secondary", false);
-    b.string("primary", s.host).string("me", s.host).oid("electionId", s.election_id);
+    b.boolean(hello ? "isWritablePrimary" : "ismaster", self.primary);
+    b.boolean("secondary", !self.primary);
+    if (const member_state* primary = s.members.primary())
+        b.string("primary", primary->host);
+    b.string("me", self.host);
+    if (self.primary)
+        b.oid("electionId", s.members.election_id());
     const auto& log = s.data.history();
-    const bson::document last = op_time(log.last());
+    const bson::document last = op_time(log);
     const std::int64_t whole_seconds = log.last_wall_ms() / 1000 * 1000;
     bson::builder write;
     write.document("opTime", last).date_ms("lastWriteDate", whole_seconds);
@@ -43,10 +39,10 @@ void write_hello(command_call& call, bson::builder& b) {
         b.boolean("helloOk", true);
     if (s.standalone()) {
         b.boolean(hello ? "isWritablePrimary" : "ismaster", true);
-        append_topology_version(s, b);
+        append_topology_version(call.self, b);
     } else {
-        append_topology_version(s, b);
-        append_set(s, b, hello);
+        append_topology_version(call.self, b);
+        append_set(s, call.self, b, hello);
     }
     b.int32("maxBsonObjectSize", 16'777'216).int32("maxMessageSizeBytes", 48'000'000);
     b.int32("maxWriteBatchSize", 100'000).date_ms("localTime", s.data.history().now_ms());
@@ -65,19 +61,22 @@ void write_hello(command_call& call, bson::builder& b) {
 
 /// A hello with the topology version the client knows waits until there is another one.
 boost::asio::awaitable<void> run_hello(command_call* call, bson::builder* reply) {
-    server_state& s = call->server;
     const auto known = bson::find_path(call->body, "topologyVersion.counter");
+    const auto process = bson::find_path(call->body, "topologyVersion.processId");
     const auto limit = call->number("maxAwaitTimeMS");
-    if (known && limit) {
+    const bool of_this_process = process && process->kind() == bson::type::oid &&
+                                 std::ranges::equal(process->as_oid(), call->self.process_id);
+    if (known && limit && of_this_process) {
         const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(*limit);
-        s.waiting.insert(&call->connection.wake);
-        while (known->as_integer() == s.topology_counter && !call->connection.closed) {
+        const waiting_command waiting(*call);
+        while (known->as_integer() == call->self.topology_counter && !call->connection.closed) {
             const auto left = until - std::chrono::steady_clock::now();
             if (left <= left.zero())
                 break;
             co_await call->connection.wake.wait_for(left);
+            if (call->self.shutting_down)
+                throw server_error(code::interrupted_at_shutdown, "interrupted at shutdown");
         }
-        s.waiting.erase(&call->connection.wake);
     }
     write_hello(*call, *reply);
 }
@@ -107,6 +106,17 @@ void run_build_info(command_call& call, bson::builder& b) {
 }
 
 } // namespace
+
+bson::document op_time(const oplog& log) {
+    bson::builder b;
+    return b.timestamp("ts", log.last()).int64("t", log.last_term()).finish();
+}
+
+void append_topology_version(const member_state& self, bson::builder& b) {
+    bson::builder v;
+    v.oid("processId", self.process_id).int64("counter", self.topology_counter);
+    b.document("topologyVersion", v.finish());
+}
 
 void register_hello(std::map<std::string, command_spec>& table) {
     command_spec hello;

@@ -123,25 +123,21 @@ server_error not_found(std::int64_t id) {
 class cursor_use {
   public:
     cursor_use(command_call& call, cursor& c)
-        : call_(call)
+        : waiting_(call)
         , cursor_(c) {
         cursor_.in_use = true;
-        call_.server.waiting.insert(&call_.connection.wake);
     }
-    ~cursor_use() {
-        cursor_.in_use = false;
-        call_.server.waiting.erase(&call_.connection.wake);
-    }
+    ~cursor_use() { cursor_.in_use = false; }
     cursor_use(const cursor_use&) = delete;
     cursor_use& operator=(const cursor_use&) = delete;
 
   private:
-    command_call& call_;
+    waiting_command waiting_;
     cursor& cursor_;
 };
 
 std::shared_ptr<cursor> cursor_for(const command_call& call, std::int64_t id) {
-    const auto c = call.server.cursors.find(id);
+    const auto c = call.self.cursors.find(id);
     if (!c)
         throw not_found(id);
     const std::string ns = call.db + "." + call.text("collection");
@@ -172,7 +168,7 @@ boost::asio::awaitable<void> run_get_more(command_call* call, bson::builder* rep
         try {
             c->fill(out);
         } catch (const server_error&) {
-            call->server.cursors.kill(id);
+            call->self.cursors.kill(id);
             throw;
         }
         const auto left = until - std::chrono::steady_clock::now();
@@ -180,13 +176,16 @@ boost::asio::awaitable<void> run_get_more(command_call* call, bson::builder* rep
             break;
         co_await call->connection.wake.wait_for(left);
         if (call->connection.closed)
-            call->server.cursors.kill(id); // as the server does when the client of a getMore goes
+            call->self.cursors.kill(id); // as the server does when the client of a getMore goes
+        if (call->self.shutting_down)
+            throw server_error(code::interrupted_at_shutdown,
+                               "Error in $cursor stage :: caused by :: interrupted at shutdown");
         if (c->killed)
             throw server_error(code::cursor_killed,
                                "operation was interrupted because the cursor was killed");
     }
     if (c->exhausted())
-        call->server.cursors.kill(id);
+        call->self.cursors.kill(id);
     bson::builder docs;
     for (const auto& doc : out.documents())
         docs.document(std::to_string(docs.count()), doc);
@@ -204,7 +203,7 @@ void run_kill_cursors(command_call& call, bson::builder& reply) {
     bson::builder killed;
     bson::builder missing;
     for (bson::cursor c{call.array("cursors")}; c.next();) {
-        auto& list = call.server.cursors.kill(c.as_integer().value_or(0)) ? killed : missing;
+        auto& list = call.self.cursors.kill(c.as_integer().value_or(0)) ? killed : missing;
         list.value(std::to_string(list.count()), c);
     }
     reply.array("cursorsKilled", killed.finish()).array("cursorsNotFound", missing.finish());

@@ -24,8 +24,23 @@ void run_kill(command_call& call, bson::builder&) {
             throw server_error(
                 40414, "BSON field 'KillAllSessionsByPattern.id' is missing but a required field");
         const auto bytes = id->as_binary().bytes;
-        call.server.cursors.kill_session(
-            {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        call.self.cursors.kill_session({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    }
+    call.server.wake_all();
+}
+
+/// No pattern: every session of everybody.
+void run_kill_all(command_call& call, bson::builder&) {
+    const bson::view patterns = call.array(call.name);
+    if (patterns.empty())
+        call.self.cursors.kill_all_sessions();
+    for (bson::cursor p{patterns}; p.next();) {
+        const auto user =
+            p.kind() == bson::type::document ? bson::find(p.as_document(), "user") : std::nullopt;
+        if (!user || user->kind() != bson::type::string)
+            throw server_error(
+                40414, "BSON field 'KillAllSessionsUser.user' is missing but a required field");
+        call.self.cursors.kill_sessions_of(std::string(user->as_string()));
     }
     call.server.wake_all();
 }
@@ -36,6 +51,7 @@ void register_session(std::map<std::string, command_spec>& table) {
     table["startSession"] = {access::authenticated, run_start, nullptr, {}, false};
     table["endSessions"] = {access::open, run_nothing, nullptr, {}, false};
     table["refreshSessions"] = {access::authenticated, run_nothing, nullptr, {}, false};
+    table["killAllSessions"] = {access::authenticated, run_kill_all, nullptr, {}, false};
     table["killSessions"] = {access::authenticated, run_kill, nullptr, {}, false};
 }
 

@@ -52,9 +52,8 @@ class statements {
         const server_state& s = call_.server;
         if (s.standalone())
             return;
-        bson::builder op_time;
-        op_time.timestamp("ts", s.data.history().last()).int64("t", 1);
-        b.document("opTime", op_time.finish()).oid("electionId", s.election_id);
+        b.document("opTime", op_time(s.data.history()));
+        b.oid("electionId", s.members.election_id());
     }
 
   private:

@@ -32,12 +32,25 @@ bool cursor_table::kill(std::int64_t id) {
     return true;
 }
 
-void cursor_table::kill_session(const std::string& session) {
+template <class Which>
+void cursor_table::kill_where(Which which) {
     std::erase_if(cursors_, [&](const auto& entry) {
-        const bool its = entry.second->session == session;
+        const bool its = which(*entry.second);
         entry.second->killed |= its;
         return its;
     });
+}
+
+void cursor_table::kill_session(const std::string& session) {
+    kill_where([&](const cursor& c) { return c.session == session; });
+}
+
+void cursor_table::kill_all_sessions() {
+    kill_where([](const cursor& c) { return !c.session.empty(); });
+}
+
+void cursor_table::kill_sessions_of(const std::string& user) {
+    kill_where([&](const cursor& c) { return !c.session.empty() && c.user == user; });
 }
 
 std::size_t cursor_table::kill_all() {

@@ -73,7 +73,7 @@ class result_cursor final : public cursor {
     std::size_t next_ = 0;
 };
 
-/// The open cursors of a set.
+/// The open cursors of a member.
 class cursor_table {
   public:
     void open(const std::shared_ptr<cursor>& c); ///< gives it its id
@@ -81,10 +81,15 @@ class cursor_table {
     /// A getMore that waits on it ends with CursorKilled. Tells whether there was one.
     bool kill(std::int64_t id);
     void kill_session(const std::string& session);
+    void kill_all_sessions();
+    void kill_sessions_of(const std::string& user);
     std::size_t kill_all();
     std::size_t size() const noexcept { return cursors_.size(); }
 
   private:
+    template <class Which>
+    void kill_where(Which which);
+
     std::unordered_map<std::int64_t, std::shared_ptr<cursor>> cursors_;
 };
 

@@ -3,17 +3,19 @@
 
 #include "tests/support/standin/command.hpp"
 #include "tests/support/standin/describe.hpp"
+#include "tests/support/standin/error_labels.hpp"
 #include "tests/support/standin/server_error.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 
 namespace cdc::test::standin {
 
 namespace {
 
-/// What every command may carry. Read and write concerns are taken as given: there is one member
-/// and every write is there at once.
+/// What every command may carry. Read and write concerns are taken as given: every write is there
+/// at once, on all members.
 bool is_general_field(std::string_view name) {
     static const std::set<std::string_view> names = {
         "lsid",        "txnNumber",           "startTransaction", "autocommit",
@@ -54,6 +56,59 @@ void check_access(const command_call& call, const command_spec& spec) {
         throw_unauthorized(call);
 }
 
+/// Writes need the primary; reads do, too, unless the client says that a secondary will do.
+void check_role(const command_call& call, const command_spec& spec) {
+    if (call.self.primary)
+        return;
+    const bool old = call.server.major() < 5;
+    if (spec.need == access::write || call.name == "renameCollection")
+        throw server_error(code::not_primary, old ? "not master" : "not primary");
+    const auto preference = bson::find_path(call.body, "$readPreference.mode");
+    const bool opted_in = preference && preference->kind() == bson::type::string &&
+                          preference->as_string() != "primary";
+    if ((spec.need == access::read || call.name == "listDatabases") && !opted_in)
+        throw server_error(code::not_primary_no_secondary_ok,
+                           old ? "not master and slaveOk=false"
+                               : "not primary and secondaryOk=false");
+}
+
+void count(const command_call& call) {
+    auto& counts = call.self.served[call.name];
+    ++(call.self.primary ? counts.as_primary : counts.as_secondary);
+}
+
+/// A client's first hello tells its name.
+void read_app_name(const command_call& call) {
+    const auto name = bson::find_path(call.body, "client.application.name");
+    if (name && name->kind() == bson::type::string)
+        call.connection.app_name = name->as_string();
+}
+
+/// What the fail point does to this command. Tells whether it may be run.
+boost::asio::awaitable<bool> suffer(command_call* call, command_fault fault) {
+    const auto until = std::chrono::steady_clock::now() + fault.block;
+    const auto held_by = call->self.faults.generation();
+    const waiting_command waiting(*call);
+    while (!call->connection.closed && !call->self.shutting_down) {
+        const bool held = fault.hold && call->self.faults.generation() == held_by;
+        const auto left = until - std::chrono::steady_clock::now();
+        if (!held && left <= left.zero())
+            break;
+        co_await call->connection.wake.wait_for(held ? std::chrono::hours(1) : left);
+    }
+    call->connection.cut = fault.close_connection;
+    if (!fault.close_connection && !fault.error_code)
+        co_return true;
+    if (fault.close_connection)
+        co_return false;
+    server_error e(*fault.error_code, fault.message.empty()
+                                          ? "Failing command due to 'failCommand' failpoint"
+                                          : fault.message);
+    e.only_these_labels = fault.labels.has_value();
+    e.labels = fault.labels.value_or(std::vector<std::string>());
+    throw e;
+}
+
 void read_session(command_call& call) {
     const auto id = bson::find_path(call.body, "lsid.id");
     if (id && id->kind() == bson::type::binary) {
@@ -85,12 +140,16 @@ bson::document error_reply(const command_call& call, const server_error& e) {
     // The answer to a wrong password has its times behind, as the answer to a success.
     const bool times_last = e.code == code::authentication_failed && call.name == "saslContinue";
     bson::builder b;
-    if (!e.labels.empty()) {
+    const auto all_labels =
+        e.labels.empty() && !e.only_these_labels ? error_labels(call, e.code) : e.labels;
+    if (!all_labels.empty()) {
         bson::builder labels;
-        for (const auto& label : e.labels)
+        for (const auto& label : all_labels)
             labels.string(std::to_string(labels.count()), label);
         b.array("errorLabels", labels.finish());
     }
+    if (set && tells_topology_version(e.code))
+        append_topology_version(call.self, b);
     const auto now = call.server.data.history().last();
     if (set && !times_last)
         b.timestamp("operationTime", now);
@@ -141,18 +200,34 @@ void remember(const command_call& call, const command_spec& spec, const bson::do
 
 } // namespace
 
-boost::asio::awaitable<bson::document> execute(server_state* server, connection_info* connection,
-                                               std::string db, bson::document body) {
+boost::asio::awaitable<bson::document> execute(server_state* server, member_state* self,
+                                               connection_info* connection, std::string db,
+                                               bson::document body) {
     bson::cursor first{body};
     if (!first.next())
         throw std::logic_error("an empty command");
-    command_call call{*server, *connection, std::move(db), std::string(first.name()), body, {}};
+    command_call call{*server, *self, *connection, std::move(db), std::string(first.name()),
+                      body,    {}};
     const std::uint64_t history_before = server->data.history().end_index();
     bson::document out;
+    ++self->running;
     try {
         const command_spec& spec = find_command(call);
+        if (!connection->trusted) {
+            count(call);
+            read_app_name(call);
+            if (auto fault = self->faults.meet(call.name, connection->app_name)) {
+                auto suffering = suffer(&call, std::move(*fault));
+                const bool go_on = co_await std::move(suffering);
+                if (!go_on)
+                    throw server_error(50985, "Failing command due to 'failCommand' failpoint");
+            }
+        }
+        if (self->shutting_down || !self->up)
+            throw server_error(code::interrupted_at_shutdown, "interrupted at shutdown");
         check_access(call, spec);
         check_fields(call, spec);
+        check_role(call, spec);
         read_session(call);
         auto again = repeated(call, spec);
         if (again) {
@@ -175,6 +250,7 @@ boost::asio::awaitable<bson::document> execute(server_state* server, connection_
     }
     if (server->data.history().end_index() != history_before)
         server->wake_all();
+    server->ended_one(*self);
     co_return out;
 }
 

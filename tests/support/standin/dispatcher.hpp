@@ -10,9 +10,11 @@
 
 namespace cdc::test::standin {
 
-/// Executes one command from check to finished reply. On the set's reactor; may suspend. `server`
-/// and `connection` outlive it.
-boost::asio::awaitable<bson::document> execute(server_state* server, connection_info* connection,
-                                               std::string db, bson::document body);
+/// Executes one command from check to finished reply, as the member `self`. On the set's reactor;
+/// may suspend. `server`, `self` and `connection` outlive it. When `connection->cut` is set
+/// afterwards, the reply is not to be sent and the connection ends.
+boost::asio::awaitable<bson::document> execute(server_state* server, member_state* self,
+                                               connection_info* connection, std::string db,
+                                               bson::document body);
 
 } // namespace cdc::test::standin

@@ -20,14 +20,21 @@ uuid random_uuid() {
     return out;
 }
 
+namespace {
+
+oplog_entry note(std::string_view message) {
+    oplog_entry out;
+    bson::builder b;
+    out.object = b.string("msg", message).finish();
+    return out;
+}
+
+} // namespace
+
 oplog::oplog(std::size_t limit)
     : limit_(limit) {
-    for (const char* message : {"initiating set", "new primary"}) {
-        oplog_entry first;
-        bson::builder b;
-        first.object = b.string("msg", message).finish();
-        append(std::move(first));
-    }
+    append(note("initiating set"));
+    append(note("new primary"));
 }
 
 std::int64_t oplog::now_ms() const noexcept {
@@ -44,12 +51,27 @@ const oplog_entry& oplog::append(oplog_entry entry) {
     else
         ++last_.i;
     entry.ts = last_;
+    entry.term = term_;
     entries_.push_back(std::move(entry));
-    if (limit_ != 0 && entries_.size() > limit_) {
+    if (limit_ != 0)
+        keep_last(limit_);
+    return entries_.back();
+}
+
+void oplog::begin_term(std::int64_t term) {
+    term_ = term;
+    append(note("new primary"));
+}
+
+void oplog::keep_last(std::size_t count) {
+    while (entries_.size() > std::max<std::size_t>(count, 1)) {
         entries_.pop_front();
         ++first_index_;
     }
-    return entries_.back();
+}
+
+void oplog::drop_before(bson::timestamp ts) {
+    keep_last(static_cast<std::size_t>(end_index() - std::min(lower_bound(ts), end_index())));
 }
 
 std::uint64_t oplog::lower_bound(bson::timestamp ts) const noexcept {

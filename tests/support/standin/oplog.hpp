@@ -20,6 +20,7 @@ struct oplog_entry {
     kind what = kind::noop;
     bson::timestamp ts;       ///< set by append
     std::int64_t wall_ms = 0; ///< set by append
+    std::int64_t term = 0;    ///< set by append: of the primary that wrote it
     std::string db;
     std::string coll;
     uuid collection_id{};   ///< all zero: none
@@ -35,7 +36,7 @@ struct oplog_entry {
 };
 
 /// The history: a bounded list with strictly increasing timestamps. An entry's index never changes;
-/// the oldest entries go when there are more than `limit`.
+/// the oldest entries go when there are more than `limit`, or when told.
 class oplog {
   public:
     /// Begins with the two entries of a fresh set. `limit` 0: no limit.
@@ -51,10 +52,19 @@ class oplog {
     std::uint64_t lower_bound(bson::timestamp ts) const noexcept;
 
     bson::timestamp last() const noexcept { return last_; }
+    std::int64_t last_term() const noexcept { return entries_.back().term; }
     std::int64_t last_wall_ms() const noexcept { return entries_.back().wall_ms; }
     bson::timestamp oldest() const noexcept { return entries_.front().ts; }
     /// Whether the set's very first entry is still there: then any earlier time may be asked for.
     bool complete() const noexcept { return first_index_ == 0; }
+
+    /// A primary was elected: its entry says so, and the entries behind it are of this term.
+    void begin_term(std::int64_t term);
+
+    /// Drops the oldest entries, but never the last one.
+    void keep_last(std::size_t count);
+    /// The same for all entries before `ts`.
+    void drop_before(bson::timestamp ts);
 
     /// Moves the clock ahead of the real one, from now on.
     void advance_clock(std::uint32_t seconds) noexcept { ahead_ += seconds; }
@@ -64,6 +74,7 @@ class oplog {
     std::deque<oplog_entry> entries_;
     std::uint64_t first_index_ = 0;
     std::size_t limit_;
+    std::int64_t term_ = 1;
     bson::timestamp last_;
     std::uint32_t ahead_ = 0;
 };

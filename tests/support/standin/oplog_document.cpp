@@ -81,7 +81,7 @@ bson::document oplog_document(const oplog_entry& e) {
     }
     b.timestamp("ts", e.ts);
     if (e.what != kind::noop || bson::find(e.object, "msg")->as_string() != "initiating set")
-        b.int64("t", 1);
+        b.int64("t", e.term);
     return b.date_ms("wall", e.wall_ms).int64("v", 2).finish();
 }
 

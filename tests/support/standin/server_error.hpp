@@ -19,7 +19,8 @@ struct server_error : std::runtime_error {
         , code(error_code) {}
 
     int code;
-    std::vector<std::string> labels;
+    std::vector<std::string> labels; ///< besides those that every such error gets
+    bool only_these_labels = false;
     /// Further fields of the error (keyPattern and keyValue of a duplicate key).
     std::shared_ptr<const bson::document> extra;
 };
@@ -54,6 +55,29 @@ inline constexpr int cursor_killed = 237;
 inline constexpr int invalid_resume_token = 260;
 inline constexpr int change_stream_fatal_error = 280;
 inline constexpr int change_stream_history_lost = 286;
+
+// Of elections, ends and networks.
+inline constexpr int host_unreachable = 6;
+inline constexpr int host_not_found = 7;
+inline constexpr int max_time_expired = 50;
+inline constexpr int stale_shard_version = 63;
+inline constexpr int network_timeout = 89;
+inline constexpr int shutdown_in_progress = 91;
+inline constexpr int command_failed = 125;
+inline constexpr int failed_to_satisfy_read_preference = 133;
+inline constexpr int stale_epoch = 150;
+inline constexpr int primary_stepped_down = 189;
+inline constexpr int close_change_stream = 222;
+inline constexpr int retry_change_stream = 234;
+inline constexpr int exceeded_time_limit = 262;
+inline constexpr int socket_exception = 9001;
+inline constexpr int not_primary = 10107;
+inline constexpr int interrupted_at_shutdown = 11600;
+inline constexpr int interrupted = 11601;
+inline constexpr int interrupted_by_state_change = 11602;
+inline constexpr int stale_config = 13388;
+inline constexpr int not_primary_no_secondary_ok = 13435;
+inline constexpr int not_primary_or_secondary = 13436;
 
 inline constexpr int object_too_large = 10334;
 inline constexpr int cursor_in_use = 12051;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/standin/server_state.hpp"
 
-#include <bson/bson.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
+#include <utility>
 
 namespace cdc::test::standin {
 
@@ -28,23 +27,95 @@ server_state::server_state(const replica_set_options& options)
     , version(parse_version(options.version))
     , version_text(options.version)
     , data(options.oplog_limit)
-    , users(options.users) {
+    , members(options.members, options.standalone, data.history())
+    , users(options.users)
+    , election_delay(options.election_delay) {
     if (!options.standalone && options.set_name.empty())
         throw std::invalid_argument("a replica set needs a name");
+    if (options.members == 0 || options.members > 7 || (options.standalone && options.members != 1))
+        throw std::invalid_argument("a set has one to seven members, a standalone is one");
     for (const auto& file : options.recordings) {
         if (!recorded)
             recorded.emplace();
         recorded->load(file);
     }
-    bson_oid_t fresh;
-    bson_oid_init(&fresh, nullptr);
-    std::copy(std::begin(fresh.bytes), std::end(fresh.bytes), process_id.begin());
-    election_id = {0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1};
 }
 
 void server_state::wake_all() {
     for (runtime::wake_slot* slot : waiting)
         slot->notify();
+}
+
+void server_state::settle() {
+    const auto now = membership::clock::now();
+    if (member_state* p = members.primary();
+        p != nullptr && !standalone() && !members.majority_up())
+        members.step_down(*p, {});
+    if (member_state* next = elections_held ? nullptr : members.candidate(now)) {
+        if (election_delay.count() == 0 || election_due_) {
+            members.elect(*next);
+        } else if (!std::exchange(election_pending_, true)) {
+            after(election_delay, [this] {
+                election_pending_ = false;
+                election_due_ = true;
+                settle();
+                election_due_ = false;
+            });
+        }
+    } else if (members.primary() == nullptr) {
+        if (const auto at = members.next_candidate_at(now))
+            after(std::chrono::ceil<std::chrono::milliseconds>(*at - now), [this] { settle(); });
+    }
+    wake_all();
+}
+
+void server_state::elect(member_state& m) {
+    if (member_state* p = members.primary(); p != nullptr && p != &m)
+        members.step_down(*p, {});
+    if (!m.primary)
+        members.elect(m);
+    wake_all();
+}
+
+void server_state::stop(member_state& m, bool orderly, const std::function<void()>& done) {
+    if (done)
+        m.on_down.push_back(done);
+    if (!m.up || !orderly) {
+        go_down(m, !orderly);
+        return;
+    }
+    if (std::exchange(m.shutting_down, true))
+        return;
+    if (m.primary && !standalone())
+        members.step_down(m, membership::clock::time_point::max());
+    settle();
+    if (m.running == 0)
+        go_down(m, false);
+}
+
+void server_state::go_down(member_state& m, bool reset) {
+    if (m.up)
+        m.server->stop_listening(reset);
+    members.went_down(m);
+    settle();
+}
+
+void server_state::start(member_state& m) {
+    if (m.up)
+        return;
+    m.server->listen_again();
+    members.came_up(m);
+    settle();
+}
+
+void server_state::ended_one(member_state& m) {
+    if (--m.running > 0 || !m.shutting_down)
+        return;
+    // Later, because the reply of the last one is still to be sent.
+    after(std::chrono::milliseconds(0), [this, &m] {
+        if (m.shutting_down && m.running == 0)
+            go_down(m, false);
+    });
 }
 
 std::int32_t server_state::max_wire_version() const noexcept {

@@ -37,12 +37,19 @@ std::unique_ptr<asio::ssl::context> make_tls(const tls_options& options) {
 } // namespace
 
 struct server::impl {
+    explicit impl(runtime::reactor* shared)
+        : own(shared == nullptr ? std::make_unique<runtime::reactor>("wire-server") : nullptr)
+        , reactor(shared == nullptr ? *own : *shared) {}
+
     factory make_session;
     std::unique_ptr<asio::ssl::context> tls;
     // Above the reactor: handlers that are dropped with it must not refer to what is gone.
     std::unordered_set<std::shared_ptr<connection>> connections;
-    runtime::reactor reactor{"wire-server"};
+    std::unique_ptr<runtime::reactor> own;
+    runtime::reactor& reactor;
     tcp::acceptor acceptor{reactor.executor()};
+    /// Bound and not listening while the server is stopped: nobody else gets the port.
+    tcp::acceptor reserved{reactor.executor()};
     std::uint16_t port = 0;
     std::atomic<std::size_t> accepted = 0;
     std::atomic<std::size_t> open = 0;
@@ -69,7 +76,8 @@ struct server::impl {
         constexpr auto token = asio::as_tuple(asio::use_awaitable);
         while (acceptor.is_open()) {
             auto [failure, socket] = co_await acceptor.async_accept(token);
-            if (failure || stopping)
+            // What was accepted while the server stopped is not served.
+            if (failure || stopping || !acceptor.is_open())
                 continue;
             accepted.fetch_add(1, std::memory_order_relaxed);
             open.fetch_add(1, std::memory_order_relaxed);
@@ -82,6 +90,34 @@ struct server::impl {
         finish_if_stopped();
     }
 
+    void bind(tcp::acceptor& a, std::uint16_t wanted) const {
+        const tcp::endpoint where(asio::ip::address_v4::loopback(), wanted);
+        a.open(where.protocol());
+        a.set_option(asio::socket_base::reuse_address(true));
+        a.bind(where);
+    }
+
+    void listen() {
+        acceptor.listen(4096);
+        if (!std::exchange(accepting, true))
+            asio::co_spawn(reactor.executor(), accept_loop(), asio::detached);
+    }
+
+    /// Before anybody else knows it.
+    void begin(factory make, std::uint16_t wanted, const tls_options& options) {
+        make_session = std::move(make);
+        tls = make_tls(options);
+        bind(acceptor, wanted);
+        port = acceptor.local_endpoint().port();
+        listen();
+    }
+
+    void listening_ends() {
+        boost::system::error_code ignored;
+        acceptor.close(ignored);
+        reserved.close(ignored);
+    }
+
     void close_all(bool reset) {
         for (const auto& c : connections)
             c->close(reset);
@@ -89,24 +125,19 @@ struct server::impl {
 };
 
 server::server(factory make_session, std::uint16_t port, tls_options tls)
-    : impl_(std::make_unique<impl>()) {
-    impl_->make_session = std::move(make_session);
-    impl_->tls = make_tls(tls);
-    const tcp::endpoint where(asio::ip::address_v4::loopback(), port);
-    impl_->acceptor.open(where.protocol());
-    impl_->acceptor.set_option(asio::socket_base::reuse_address(true));
-    impl_->acceptor.bind(where);
-    impl_->acceptor.listen(4096);
-    impl_->port = impl_->acceptor.local_endpoint().port();
-    impl_->accepting = true;
-    asio::co_spawn(impl_->reactor.executor(), impl_->accept_loop(), asio::detached);
+    : impl_(std::make_unique<impl>(nullptr)) {
+    impl_->begin(std::move(make_session), port, tls);
+}
+
+server::server(runtime::reactor& shared, factory make_session, std::uint16_t port, tls_options tls)
+    : impl_(std::make_unique<impl>(&shared)) {
+    impl_->begin(std::move(make_session), port, tls);
 }
 
 server::~server() {
     asio::post(impl_->reactor.executor(), [s = impl_.get()] {
         s->stopping = true;
-        boost::system::error_code ignored;
-        s->acceptor.close(ignored);
+        s->listening_ends();
         s->close_all(false);
         s->finish_if_stopped();
     });
@@ -141,6 +172,17 @@ void server::drop_connections() {
         done.set_value();
     });
     finished.wait();
+}
+
+void server::stop_listening(bool reset) {
+    impl_->listening_ends();
+    impl_->bind(impl_->reserved, impl_->port);
+    impl_->close_all(reset);
+}
+
+void server::listen_again() {
+    impl_->acceptor = std::move(impl_->reserved);
+    impl_->listen();
 }
 
 } // namespace cdc::test::wire

@@ -12,6 +12,10 @@
 #include <optional>
 #include <string>
 
+namespace cdc::runtime {
+class reactor;
+}
+
 namespace cdc::test::wire {
 
 /// One request as a MongoDB driver sends it.
@@ -49,15 +53,19 @@ struct tls_options {
     std::string client_ca_pem;           ///< path; set: client certificates are demanded
 };
 
-/// Speaks OP_MSG and the OP_QUERY hello on 127.0.0.1; knows nothing about commands. Owns one thread
-/// (its reactor). No compression, checksums are accepted and not sent.
+/// Speaks OP_MSG and the OP_QUERY hello on 127.0.0.1; knows nothing about commands. Runs on its own
+/// thread or on a reactor that several servers share. No compression, checksums are accepted and
+/// not sent.
 class server {
   public:
     using factory = std::function<std::unique_ptr<session>(boost::asio::any_io_executor reactor)>;
 
     /// Listens at once; port 0 takes a free one. Throws when it cannot.
     server(factory make_session, std::uint16_t port = 0, tls_options tls = {});
-    /// Closes all connections and waits for the thread.
+    /// The same on `shared`, which outlives it.
+    server(runtime::reactor& shared, factory make_session, std::uint16_t port = 0,
+           tls_options tls = {});
+    /// Closes all connections and waits until they ended; never from the reactor's thread.
     ~server();
     server(const server&) = delete;
     server& operator=(const server&) = delete;
@@ -71,6 +79,12 @@ class server {
     std::size_t open_connections() const noexcept;
     /// Closes (resets) every connection now; goes on accepting. From any thread.
     void drop_connections();
+
+    /// Refuses connections from now on and closes those there are, with RST when asked. The port
+    /// stays taken. On the reactor's thread.
+    void stop_listening(bool reset);
+    /// Accepts again, on the same port. On the reactor's thread. Throws when it cannot.
+    void listen_again();
 
   private:
     struct impl;
