@@ -20,7 +20,8 @@ class envelope_encoder final : public pipeline::encoder {
   public:
     envelope_encoder(const mongodb::streaming::stream_source& source,
                      const mongodb::connector_options& options, bool with_schemas,
-                     std::shared_ptr<event::topic_table> topics, log::logger logger)
+                     std::shared_ptr<event::topic_table> topics,
+                     std::shared_ptr<const event::field_rules> fields, log::logger logger)
         : source_(source)
         , topics_(std::move(topics))
         , logger_(std::move(logger)) {
@@ -30,6 +31,8 @@ class envelope_encoder final : public pipeline::encoder {
         settings_.tombstones_on_delete = options.tombstones_on_delete;
         settings_.formats =
             event::formats_of(options.json_serialization, options.bare_nonfinite_numbers);
+        settings_.fields = std::move(fields);
+        settings_.skip_without_change = options.skip_without_change;
     }
 
     error::result<void> encode(const event::change_event& e, std::int64_t now_ms,
@@ -79,12 +82,20 @@ error::result<source_parts> make_mongodb_parts(const config::values& values,
     if (!made)
         return made.error();
     auto topics = std::make_shared<event::topic_table>(options.topic_prefix);
+    auto rules = event::field_rules::compile(options.field_exclude, options.field_renames);
+    if (!rules)
+        return std::move(rules).error();
+    std::shared_ptr<const event::field_rules> fields;
+    if (!rules->empty())
+        fields = std::make_shared<const event::field_rules>(std::move(*rules));
     const mongodb::streaming::stream_source* source = made->get();
 
     source_parts out;
     out.source = std::move(*made);
-    out.make_encoder = [source, options, topics, logger = environment.logger](bool with_schemas) {
-        return std::make_shared<envelope_encoder>(*source, options, with_schemas, topics, logger);
+    out.make_encoder = [source, options, topics, fields,
+                        logger = environment.logger](bool with_schemas) {
+        return std::make_shared<envelope_encoder>(*source, options, with_schemas, topics, fields,
+                                                  logger);
     };
     out.identity = [source, prefix = options.topic_prefix] {
         return mongodb_identity(source->set_name(), prefix);

@@ -5,6 +5,7 @@
 #include "core/event/envelope_schema.hpp"
 #include "core/event/topic_name.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -112,6 +113,17 @@ bool is_data(operation op) noexcept {
            op == operation::read;
 }
 
+/// An update whose description, or whose two documents, are without a difference. A replacement
+/// without its former document may have changed anything.
+bool shows_no_change(const change_event& e) {
+    if (e.op != operation::update)
+        return false;
+    if (e.update)
+        return e.update->updated_fields.empty() && e.update->removed_fields.empty() &&
+               (!e.update->truncated_arrays || e.update->truncated_arrays->empty());
+    return e.before && e.after && std::ranges::equal(e.before->bytes(), e.after->bytes());
+}
+
 } // namespace
 
 envelope::envelope(options o, std::shared_ptr<topic_table> topics)
@@ -126,8 +138,7 @@ outcome envelope::write(const change_event& e, std::int64_t now_ms, record_batch
     if (!is_data(e.op) && !is_control)
         return outcome{};
     to.begin_event(token_text(e));
-    auto written =
-        is_control ? write_control(e, now_ms, to) : write_records(e, texts_of(e), now_ms, to);
+    auto written = is_control ? write_control(e, now_ms, to) : write_data(e, now_ms, to);
     if (written)
         return written;
     to.discard_event();
@@ -141,6 +152,20 @@ outcome envelope::write(const change_event& e, std::int64_t now_ms, record_batch
                    .append("): ")
                    .append(why.text);
     return why;
+}
+
+outcome envelope::write_data(const change_event& e, std::int64_t now_ms, record_batch_builder& to) {
+    const collection_texts& texts = texts_of(e);
+    if (!texts.rules)
+        return write_records(e, texts, now_ms, to);
+    auto changed = texts.rules->apply(e, changed_);
+    if (!changed)
+        return std::move(changed).error();
+    if (options_.skip_without_change && shows_no_change(*changed)) {
+        to.discard_event();
+        return outcome{};
+    }
+    return write_records(*changed, texts, now_ms, to);
 }
 
 outcome envelope::write_records(const change_event& e, const collection_texts& texts,
@@ -244,7 +269,8 @@ const envelope::collection_texts& envelope::texts_of(const change_event& e) {
     }
     auto made = std::make_unique<collection_texts>(collection_texts{
         std::string{e.db}, std::string{e.collection}, std::move(topic), std::move(key_head),
-        std::move(value_name), source_info{options_.connector, e.db, e.collection}});
+        std::move(value_name), source_info{options_.connector, e.db, e.collection},
+        options_.fields ? options_.fields->of(e.db, e.collection) : nullptr});
     last_ = made.get();
     collections_.emplace(name_pair{last_->db, last_->collection}, std::move(made));
     return *last_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/event/change_event.hpp"
+#include "core/event/field_rules.hpp"
 #include "core/event/json_formats.hpp"
 #include "core/event/record.hpp"
 #include "core/event/source_info.hpp"
@@ -32,17 +33,22 @@ class envelope {
         bool with_schemas = true;         ///< schemas.enable
         bool tombstones_on_delete = true; ///< tombstones.on.delete
         json_formats formats = {};
+        std::shared_ptr<const field_rules> fields = nullptr; ///< field.exclude.list, field.renames
+        /// skip.messages.without.change: no record of an update that after `fields` shows no
+        /// change.
+        bool skip_without_change = false;
     };
 
     /// `topics` has the same prefix as `o.connector.name`.
     envelope(options o, std::shared_ptr<topic_table> topics);
 
     /// Appends the records of one event to `to`: one, or two for a delete with its tombstone, one
-    /// of another form for a control event (see control_record), none for other operations.
+    /// of another form for a control event (see control_record), none for other operations and for
+    /// an update without a change that `skip_without_change` is about.
     /// `now_ms` is the wall clock for the top-level ts_ms; one reading serves a whole batch.
     ///
-    /// Errors: bad_data when the event holds malformed BSON; `to` is then as it was before, and the
-    /// text names namespace, resume token and the part.
+    /// Errors: bad_data when the event holds malformed BSON or `fields` cannot be applied; `to` is
+    /// then as it was before, and the text names namespace, resume token and the part.
     error::result<void> write(const change_event& e, std::int64_t now_ms, record_batch_builder& to);
 
   private:
@@ -53,6 +59,7 @@ class envelope {
         std::string key_head;   ///< up to the text of `id`
         std::string value_name; ///< rest of the value's schema; empty without schemas
         source_info source;
+        std::unique_ptr<const field_rules::collection_rules> rules; ///< null: none
     };
     struct name_pair {
         std::string_view db;
@@ -69,6 +76,8 @@ class envelope {
     error::result<void> write_control(const change_event& e, std::int64_t now_ms,
                                       record_batch_builder& to);
     const collection_texts& texts_of(const change_event& e);
+    error::result<void> write_data(const change_event& e, std::int64_t now_ms,
+                                   record_batch_builder& to);
     error::result<void> write_records(const change_event& e, const collection_texts& texts,
                                       std::int64_t now_ms, record_batch_builder& to);
     error::result<void> write_key(json::writer& out, const change_event& e,
@@ -82,6 +91,7 @@ class envelope {
     // The keys view the names inside the entries, which therefore never move.
     std::unordered_map<name_pair, std::unique_ptr<collection_texts>, name_hash> collections_;
     const collection_texts* last_ = nullptr;
+    field_rules::collection_rules::buffers changed_; ///< what the rules make of the present event
 };
 
 } // namespace cdc::event

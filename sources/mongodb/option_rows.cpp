@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/mongodb/option_rows.hpp"
 
+#include "core/event/field_rules.hpp"
 #include "sources/mongodb/connection_string_check.hpp"
 #include "sources/mongodb/pattern.hpp"
 
@@ -43,6 +44,14 @@ std::string check_collection_pattern(const std::string& item) {
     if (pattern::is_literal(item) && item.find('.') == std::string::npos)
         return "matches nothing, because it names no database";
     return check_pattern(item);
+}
+
+std::string check_excluded_field(const std::string& item) {
+    return event::field_rules::problem_of(item, false);
+}
+
+std::string check_renamed_field(const std::string& item) {
+    return event::field_rules::problem_of(item, true);
 }
 
 std::string check_topic_prefix(const std::string& text) {
@@ -166,6 +175,27 @@ std::vector<config::option> supported_rows() {
          .group = filters,
          .check = check_collection_pattern,
          .allowed_text = collection_pattern_text},
+
+        {.name = "field.exclude.list",
+         .type = option_type::list,
+         .doc = "Fields left out of before, after and updateDescription, through arrays",
+         .group = filters,
+         .check = check_excluded_field,
+         .allowed_text = "database.collection.field, deeper with more dots; * in database and "
+                         "collection"},
+        {.name = "field.renames",
+         .type = option_type::list,
+         .doc = "Fields renamed in before, after and updateDescription",
+         .group = filters,
+         .check = check_renamed_field,
+         .allowed_text = "database.collection.field:new_name, deeper with more dots; * in database "
+                         "and collection"},
+        {.name = "skip.messages.without.change",
+         .type = option_type::boolean,
+         .fallback = "false",
+         .doc =
+             "No event of an update that touches excluded fields only (Debezium: without effect)",
+         .group = filters},
 
         {.name = "topic.prefix",
          .doc = "Logical name of the deployment: topics are prefix.database.collection",

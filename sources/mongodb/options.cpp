@@ -161,6 +161,10 @@ connector_options make_connector_options(const config::values& values) {
     out.collection_include = values.list("collection.include.list");
     out.collection_exclude = values.list("collection.exclude.list");
 
+    out.field_exclude = values.list("field.exclude.list");
+    out.field_renames = values.list("field.renames");
+    out.skip_without_change = values.boolean("skip.messages.without.change");
+
     out.tombstones_on_delete = values.boolean("tombstones.on.delete");
     out.json_serialization = serialization_mode(values.text("json.serialization.mode"));
     out.bare_nonfinite_numbers = values.text("json.nonfinite.numbers") == "bare";

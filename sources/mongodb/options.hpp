@@ -47,6 +47,10 @@ struct connector_options {
     std::vector<std::string> collection_include;
     std::vector<std::string> collection_exclude;
 
+    std::vector<std::string> field_exclude; ///< items of field.exclude.list, see event::field_rules
+    std::vector<std::string> field_renames; ///< items of field.renames
+    bool skip_without_change = false;       ///< skip.messages.without.change
+
     bool tombstones_on_delete = true;
     event::json_serialization_mode json_serialization = event::json_serialization_mode::legacy;
     bool bare_nonfinite_numbers = false; ///< see event::formats_of

@@ -66,8 +66,6 @@ std::vector<option> other_debezium_rows() {
 
         // Filters
         later("filters.match.mode", {"regex"}),
-        later("field.exclude.list"),
-        later("field.renames"),
         later("skipped.operations", {"none", "t"}),
 
         // Capture
@@ -172,7 +170,6 @@ std::vector<option> other_debezium_rows() {
         ignored("query.fetch.size", no_effect),
         ignored("topic.cache.size", no_effect),
         ignored("binary.handling.mode", no_effect),
-        ignored("skip.messages.without.change", no_effect),
         ignored("incremental.snapshot.allow.schema.changes", no_effect),
         ignored("snapshot.max.threads.multiplier", no_effect),
         ignored("legacy.snapshot.max.threads", no_effect),
