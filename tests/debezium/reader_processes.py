@@ -7,7 +7,14 @@ import subprocess
 from changes import COLLECTIONS, DATABASE, MARKERS
 from comparison import Failure, Record
 
-MODES = {"delta": "change_streams", "full": "change_streams_update_full"}  # by topic.prefix
+# Options by topic.prefix.
+SCENARIOS = {
+    "delta": {"capture.mode": "change_streams"},
+    "full": {"capture.mode": "change_streams_update_full"},
+    "rules": {"capture.mode": "change_streams_update_full",
+              "field.exclude.list": f"*.updates.d.x,*.updates.o.v,{DATABASE}.updates.f,*.every.array.x,*.kinds.nothing",
+              "field.renames": f"*.updates.n:number,*.updates.d.y.z:depth,{DATABASE}.updates.o.k:key,*.every.int32:i"},
+}
 
 
 class Output:
@@ -56,16 +63,16 @@ class Processes:
             self.all[name] = subprocess.Popen(command, **{"stdout": log, "stderr": log, **more})
         return self.all[name]
 
-    def common(self, prefix, mode):
+    def common(self, prefix, options):
         return {"mongodb.connection.string": self.uri, "topic.prefix": prefix, "snapshot.mode": "no_data",
-                "capture.mode": mode, "tombstones.on.delete": "true",
+                **options, "tombstones.on.delete": "true",
                 "collection.include.list": ",".join(f"{DATABASE}.{c}" for c in COLLECTIONS)}
 
     def start_debezium(self, engine):
         arguments = []
-        for prefix, mode in MODES.items():
+        for prefix, options in SCENARIOS.items():
             properties = {
-                **self.common(prefix, mode), "name": prefix, "filters.match.mode": "literal",
+                **self.common(prefix, options), "name": prefix, "filters.match.mode": "literal",
                 "connector.class": "io.debezium.connector.mongodb.MongoDbConnector",
                 "offset.storage": "org.apache.kafka.connect.storage.MemoryOffsetBackingStore",
                 "offset.flush.interval.ms": "1000", "converter.schemas.enable": "true",
@@ -81,16 +88,16 @@ class Processes:
 
     def start_mongocdc(self, binary):
         config = {"state": {"path": "memory"}, "connectors": {
-            prefix: {**self.common(prefix, mode), "source": "mongodb", "schemas.enable": True,
+            prefix: {**self.common(prefix, options), "source": "mongodb", "schemas.enable": True,
                      "sinks": {"out": {"type": "file", "path": f"mongocdc-{prefix}.jsonl", "fsync": "never"}}}
-            for prefix, mode in MODES.items()}}
+            for prefix, options in SCENARIOS.items()}}
         with open(self.path("config.json"), "w", encoding="utf-8") as f:
             json.dump(config, f)
         self.start("mongocdc", [binary, "run", f.name])
 
     def outputs(self):
         return {(reader, prefix): Output(self.path(f"{reader}-{prefix}.jsonl"))
-                for reader in ("debezium", "mongocdc") for prefix in MODES}
+                for reader in ("debezium", "mongocdc") for prefix in SCENARIOS}
 
     def log(self, name):
         with open(self.path(name + ".log"), encoding="utf-8", errors="replace") as f:

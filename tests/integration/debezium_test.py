@@ -23,7 +23,7 @@ import pymongo
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "debezium"))
 from changes import DATABASE, MARKERS, Writer, write_changes  # noqa: E402
 from comparison import MUTATIONS, Failure, by_topic, compare_topic, count_identical, operations  # noqa: E402
-from reader_processes import MODES, Processes  # noqa: E402
+from reader_processes import SCENARIOS, Processes  # noqa: E402
 
 
 class Report:
@@ -91,7 +91,7 @@ def read_changes(options, folder):
         processes.kill()
 
 
-def compare_readers(prefix, mode, records, expected, report):
+def compare_readers(prefix, records, expected, report):
     """Whether every topic agrees."""
     failed_before = report.failed
     theirs, ours = (by_topic(records[reader, prefix]) for reader in ("debezium", "mongocdc"))
@@ -103,7 +103,7 @@ def compare_readers(prefix, mode, records, expected, report):
                 at = next((i for i, (g, m) in enumerate(zip(got, made)) if g != m), min(len(got), len(made)))
                 wrong.append(f"{reader}: {len(got)} records for {len(made)} that were made; first difference at {at}: "
                              f"{got[at:at + 3]} for {made[at:at + 3]}")
-        report.case(f"{mode}: {topic}, {len(ours.get(topic, []))} records", wrong)
+        report.case(f"{topic}, {len(ours.get(topic, []))} records", wrong)
     if report.failed > failed_before:
         return False
     counts = count_identical(records["debezium", prefix], records["mongocdc", prefix])
@@ -113,10 +113,10 @@ def compare_readers(prefix, mode, records, expected, report):
 
 def compare(records, written, report):
     agree = True
-    for prefix, mode in MODES.items():
+    for prefix in SCENARIOS:
         topics = {f"{prefix}.{DATABASE}." + re.sub(r"[^A-Za-z0-9._-]", "_", collection): made
                   for collection, made in written.items()}
-        agree = compare_readers(prefix, mode, records, topics, report) and agree
+        agree = compare_readers(prefix, records, topics, report) and agree
     if not agree:
         return
 
