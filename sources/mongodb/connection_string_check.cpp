@@ -94,4 +94,15 @@ std::string check_connection_string(const std::string& uri) {
     return {};
 }
 
+bool names_one_host(const std::string& uri) {
+    constexpr std::string_view scheme = "mongodb://";
+    if (!uri.starts_with(scheme))
+        return false;
+    std::string_view hosts = std::string_view(uri).substr(scheme.size());
+    hosts = hosts.substr(0, hosts.find_first_of("/?"));
+    if (const auto at = hosts.rfind('@'); at != std::string_view::npos)
+        hosts.remove_prefix(at + 1);
+    return hosts.find(',') == std::string_view::npos;
+}
+
 } // namespace cdc::mongodb

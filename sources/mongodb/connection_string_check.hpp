@@ -10,4 +10,8 @@ namespace cdc::mongodb {
 /// percent-encoded. Gives the problem, empty: nothing found. Never repeats any part of the string.
 std::string check_connection_string(const std::string& uri);
 
+/// Whether a connection string in which nothing was found wrong names exactly one host; an SRV name
+/// stands for any number.
+bool names_one_host(const std::string& uri);
+
 } // namespace cdc::mongodb

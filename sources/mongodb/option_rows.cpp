@@ -107,6 +107,21 @@ std::vector<config::option> supported_rows() {
          .group = connection,
          .min = 2000,
          .max = most_ms},
+        {.name = "mongodb.heartbeat.frequency.ms",
+         .type = option_type::duration_ms,
+         .fallback = "10000",
+         .doc = "How often the member that is read from is asked whether it is still the primary; "
+                "MongoDB 4.4 and later tell a change at once",
+         .group = connection,
+         .min = 500,
+         .max = most_ms},
+        {.name = "mongodb.members.auto.discover",
+         .type = option_type::boolean,
+         .fallback = "true",
+         .doc = "The members of the set are found and the primary is read from; false: only the "
+                "one host of the connection string, whatever its role (as directConnection=true "
+                "there; Debezium: up to 2.3)",
+         .group = connection},
 
         {.name = "capture.mode",
          .type = option_type::enumeration,

@@ -3,6 +3,7 @@
 
 #include "core/config/option_table.hpp"
 #include "core/config/values.hpp"
+#include "sources/mongodb/connection_string_check.hpp"
 #include "sources/mongodb/option_rows.hpp"
 
 #include <fmt/format.h>
@@ -93,8 +94,20 @@ void check_serialization(config::option_check& check) {
                       "has no bare form in json.serialization.mode " + mode, "extended");
 }
 
+void check_members(config::option_check& check) {
+    const auto& of = check.of();
+    if (of.has("mongodb.members.auto.discover") && !of.boolean("mongodb.members.auto.discover") &&
+        of.has("mongodb.connection.string") &&
+        !names_one_host(of.text("mongodb.connection.string")))
+        check.mistake("mongodb.members.auto.discover",
+                      "is false, which stays on one host, but mongodb.connection.string names more "
+                      "than one",
+                      "true, or a connection string mongodb://host:port/... with one host");
+}
+
 void check_all(config::option_check& check) {
     check_serialization(check);
+    check_members(check);
     check_lists(check);
     check_target(check);
     check_limits(check);
@@ -137,6 +150,9 @@ connector_options make_connector_options(const config::values& values) {
     out.connect_timeout = values.duration("mongodb.connect.timeout.ms");
     out.server_selection_timeout = values.duration("mongodb.server.selection.timeout.ms");
     out.socket_timeout = values.duration("mongodb.socket.timeout.ms");
+
+    out.members_auto_discover = values.boolean("mongodb.members.auto.discover");
+    out.heartbeat_frequency = values.duration("mongodb.heartbeat.frequency.ms");
 
     out.topic_prefix = values.text("topic.prefix");
 

@@ -33,6 +33,11 @@ struct connector_options {
     /// For one reply; always longer than `max_await_time`.
     std::chrono::milliseconds socket_timeout{60000};
 
+    /// False: stays on the one host of the connection string, whatever its role.
+    bool members_auto_discover = true;
+    /// How often the member read from is asked whether it is still the primary, at least.
+    std::chrono::milliseconds heartbeat_frequency{10000};
+
     std::string topic_prefix;
 
     mongodb::capture_mode capture_mode = mongodb::capture_mode::change_streams_update_full;

@@ -61,7 +61,6 @@ std::vector<option> other_debezium_rows() {
         later("mongodb.ssl.truststore", {}, tls_in_uri),
         later("mongodb.ssl.truststore.password", {}, tls_in_uri),
         later("mongodb.ssl.truststore.type", {}, tls_in_uri),
-        later("mongodb.heartbeat.frequency.ms"),
         later("connection.validation.timeout.ms"),
 
         // Filters
@@ -146,7 +145,6 @@ std::vector<option> other_debezium_rows() {
         renamed("collection.whitelist", "collection.include.list"),
         renamed("collection.blacklist", "collection.exclude.list"),
         renamed("field.blacklist", "field.exclude.list"),
-        removed("mongodb.members.auto.discover", "members are always discovered"),
         removed("source.struct.version", "there is one version"),
         removed("connect.backoff.initial.delay.ms", by_driver),
         removed("connect.backoff.max.delay.ms", by_driver),

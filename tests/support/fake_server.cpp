@@ -96,7 +96,8 @@ class fake_server::session final : public wire::session {
 
 fake_server::fake_server(options o)
     : options_(std::move(o))
-    , batch_(make_batch(options_.events_per_batch, options_.event_bytes)) {
+    , batch_(make_batch(options_.events_per_batch, options_.event_bytes))
+    , primary_(options_.primary) {
     server_ = std::make_unique<wire::server>(
         [this](asio::any_io_executor reactor) {
             return std::make_unique<session>(*this, std::move(reactor));
@@ -126,8 +127,8 @@ bson::document fake_server::hello() const {
     b.array("hosts", hosts.finish())
         .string("setName", options_.set_name)
         .int32("setVersion", 1)
-        .boolean("ismaster", options_.primary)
-        .boolean("secondary", !options_.primary)
+        .boolean("ismaster", primary_)
+        .boolean("secondary", !primary_)
         .string("me", server_->host_port())
         .int32("maxBsonObjectSize", 16777216)
         .int32("maxMessageSizeBytes", 48000000)

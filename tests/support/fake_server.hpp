@@ -38,6 +38,8 @@ class fake_server {
 
     /// What hello answers as members of the set; by default this server alone. Any thread.
     void set_hosts(std::vector<std::string> hosts);
+    /// What hello answers about this member from now on. Any thread.
+    void primary(bool on) { primary_ = on; }
     /// From now on requests are taken and never answered (or answered again). Any thread.
     void silent(bool on) { silent_ = on; }
     /// Replaces the answer to one command: nothing from the hook means the usual answer. Any
@@ -59,6 +61,7 @@ class fake_server {
     mutable std::mutex mutex_;
     std::vector<std::string> hosts_;
     std::function<std::optional<bson::document>(const wire::request&)> hook_;
+    std::atomic<bool> primary_;
     std::atomic<bool> silent_{false};
     std::atomic<std::size_t> hellos_{0}, legacy_hellos_{0}, get_mores_{0}, end_sessions_{0};
     std::unique_ptr<wire::server> server_; // last: its thread uses the rest

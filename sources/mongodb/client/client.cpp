@@ -153,6 +153,7 @@ error::result<server_description> client::impl::connect_now() {
     session.reset(mongoc_client_start_session(mongoc.get(), nullptr, &error));
     if (!session)
         return translate(error, {}, evidence());
+    out.session = bson::document::copy_of(view_of(*mongoc_client_session_get_lsid(session.get())));
     return out;
 }
 

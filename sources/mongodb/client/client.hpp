@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace cdc::runtime {
 class blocking_pool;
@@ -41,6 +42,12 @@ struct client_options {
     /// outside the sockets (GSSAPI, AWS, OIDC), and as the control in tests and benchmarks.
     enum class runner_kind { fiber, thread };
     runner_kind runner = runner_kind::fiber;
+    /// Stay on the one host of the URI, whatever its role, as directConnection=true in it says.
+    /// Without it (and without that option) the members of the set are found and the primary used.
+    bool stay_on_host = false;
+    /// Members ("host:port") that are asked too when a server is looked for, because the hosts of
+    /// the URI alone may be gone. No effect with an SRV name or when staying on one host.
+    std::vector<std::string> known_members;
 };
 
 /// The server that `connect` found and that later commands go to.
@@ -50,6 +57,7 @@ struct server_description {
     std::string set_name;    ///< empty for a standalone server and for mongos
     std::string server_type; ///< libmongoc's word: RSPrimary, RSSecondary, Standalone, Mongos, …
     std::int32_t max_wire_version = 0;
+    bson::document session; ///< the client's session there, as commands carry it in `lsid`
 };
 
 /// One connection to one deployment: libmongoc's single-threaded client behind awaitable calls.

@@ -74,13 +74,43 @@ std::string text_of(const bson::cursor& value) {
     }
 }
 
+/// The URI with more hosts behind its own. Each name once: the driver would ask it twice.
+std::string with_more_hosts(const std::string& uri, const std::vector<std::string>& more) {
+    constexpr std::string_view scheme = "mongodb://";
+    if (!uri.starts_with(scheme))
+        return uri; // an SRV name is looked up each time
+    const auto end = std::min(uri.find_first_of("/?", scheme.size()), uri.size());
+    const auto at = uri.rfind('@', end);
+    const auto begin = at == std::string::npos || at < scheme.size() ? scheme.size() : at + 1;
+    std::string hosts = uri.substr(begin, end - begin);
+    for (const auto& host : more)
+        if (("," + hosts + ",").find("," + host + ",") == std::string::npos)
+            hosts += "," + host;
+    return uri.substr(0, begin) + hosts + uri.substr(end);
+}
+
 } // namespace
 
+bool stays_on_host(const client_options& options) {
+    if (options.stay_on_host)
+        return true;
+    bson_error_t ignored;
+    const uri_handle uri(mongoc_uri_new_with_error(options.uri.c_str(), &ignored));
+    return uri && mongoc_uri_get_option_as_bool(uri.get(), MONGOC_URI_DIRECTCONNECTION, false);
+}
+
 error::result<mongoc_uri_t*> make_uri(const client_options& options) {
+    const bool alone = stays_on_host(options);
+    const auto text = alone ? options.uri : with_more_hosts(options.uri, options.known_members);
     bson_error_t ignored; // its text may quote the URI
-    uri_handle uri(mongoc_uri_new_with_error(options.uri.c_str(), &ignored));
+    uri_handle uri(mongoc_uri_new_with_error(text.c_str(), &ignored));
     if (!uri)
         return error::fail(error::errc::configuration, explain(options.uri));
+    if (options.stay_on_host &&
+        (mongoc_uri_get_srv_hostname(uri.get()) || mongoc_uri_get_hosts(uri.get())->next))
+        return error::fail(error::errc::configuration,
+                           "mongodb.members.auto.discover is false, but mongodb.connection.string "
+                           "names more than one host");
     for (const auto* host = mongoc_uri_get_hosts(uri.get()); host; host = host->next)
         if (host->host[0] == '/')
             return error::fail(
@@ -106,6 +136,8 @@ error::result<mongoc_uri_t*> make_uri(const client_options& options) {
     mongoc_uri_set_option_as_int32(u, MONGOC_URI_SOCKETTIMEOUTMS, ms(options.socket_timeout));
     mongoc_uri_set_option_as_int32(u, MONGOC_URI_SERVERSELECTIONTIMEOUTMS,
                                    ms(options.server_selection_timeout));
+    // Without this option a single host without replicaSet would be taken alone, even a secondary.
+    mongoc_uri_set_option_as_bool(u, MONGOC_URI_DIRECTCONNECTION, alone);
 #if MONGOC_CHECK_VERSION(2, 3, 0)
     mongoc_uri_set_option_as_int32(u, "maxadaptiveretries", 0);
 #endif

@@ -20,6 +20,9 @@ error::result<_mongoc_uri_t*> make_uri(const client_options& options);
 /// The same deployment with the hosts given ("h1:27017,h2:27017") instead of an SRV name.
 error::result<_mongoc_uri_t*> with_hosts(const _mongoc_uri_t* uri, const std::string& hosts);
 
+/// True when a client with these options talks to the one host of its URI, whatever its role.
+bool stays_on_host(const client_options& options);
+
 /// True for mechanisms whose blocking calls do not go through streams.
 bool needs_thread(const _mongoc_uri_t* uri);
 

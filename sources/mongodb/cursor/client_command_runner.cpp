@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/mongodb/cursor/client_command_runner.hpp"
 
+#include <utility>
+
 namespace cdc::mongodb::cursor {
 
 namespace asio = boost::asio;
@@ -13,9 +15,31 @@ client_command_runner::client_command_runner(asio::any_io_executor reactor,
     , options_(std::move(options))
     , logger_(std::move(logger)) {}
 
+error::diagnostics client_command_runner::given_up() const {
+    if (cancelled_)
+        return error::fail(error::errc::cancelled, "cancelled");
+    return error::fail(error::errc::network, "the connection was given up");
+}
+
+void client_command_runner::remember_members(bson::view hello) {
+    const auto hosts = bson::find(hello, "hosts");
+    if (!hosts || hosts->kind() != bson::type::array)
+        return;
+    options_.known_members.clear();
+    for (bson::cursor host{hosts->as_document()}; host.next();)
+        if (host.kind() == bson::type::string)
+            options_.known_members.emplace_back(host.as_string());
+}
+
 asio::awaitable<error::result<client::server_description>> client_command_runner::connect() {
     if (cancelled_)
-        co_return error::fail(error::errc::cancelled, "cancelled");
+        co_return given_up();
+    if (std::exchange(interrupted_, false) && client_) {
+        const auto old = std::move(client_);
+        co_await old->stop();
+        if (cancelled_ || interrupted_)
+            co_return given_up();
+    }
     if (!client_) {
         auto options = options_;
         auto opened =
@@ -23,20 +47,38 @@ asio::awaitable<error::result<client::server_description>> client_command_runner
         if (!opened)
             co_return std::move(opened).error();
         client_ = std::move(*opened);
+        if (on_suspend_)
+            client_->on_suspend(on_suspend_);
         // `open` itself cannot be cancelled.
-        if (cancelled_)
-            co_return error::fail(error::errc::cancelled, "cancelled");
+        if (cancelled_ || interrupted_) {
+            client_->cancel();
+            co_return given_up();
+        }
     }
-    co_return co_await client_->connect();
+    auto found = co_await client_->connect();
+    if (cancelled_ || interrupted_)
+        co_return given_up();
+    if (found)
+        remember_members(found->hello);
+    co_return found;
 }
 
 asio::awaitable<error::result<bson::document>>
 client_command_runner::command(std::string db, bson::document command) {
-    if (cancelled_)
-        co_return error::fail(error::errc::cancelled, "cancelled");
+    if (cancelled_ || interrupted_)
+        co_return given_up();
     if (!client_)
         co_return error::fail(error::errc::closed, "not connected");
-    co_return co_await client_->command(std::move(db), std::move(command));
+    auto reply = co_await client_->command(std::move(db), std::move(command));
+    if (cancelled_ || interrupted_)
+        co_return given_up();
+    co_return reply;
+}
+
+void client_command_runner::interrupt() noexcept {
+    interrupted_ = true;
+    if (client_)
+        client_->cancel();
 }
 
 void client_command_runner::cancel() noexcept {

@@ -19,6 +19,10 @@ class command_runner {
     virtual boost::asio::awaitable<error::result<client::server_description>> connect() = 0;
     virtual boost::asio::awaitable<error::result<bson::document>>
     command(std::string db, bson::document command) = 0;
+    /// Breaks off a pending call (it ends within milliseconds with an error of kind network) and
+    /// gives the connection up, with all that was known of the servers' roles: commands fail until
+    /// `connect`, which looks for a server afresh. May be called at any time.
+    virtual void interrupt() noexcept = 0;
     virtual void cancel() noexcept = 0;
     virtual boost::asio::awaitable<void> stop() = 0;
 };

@@ -117,6 +117,12 @@ void resume_policy::on_progress() noexcept {
     backoff_.reset();
     failures_ = 0;
     bounded_ = 0;
+    patient_ = 0;
+}
+
+void resume_policy::on_moved() noexcept {
+    backoff_.reset();
+    patient_ = election_attempts;
 }
 
 resume_action resume_policy::retry(bool reconnect, bool at_once) {
@@ -127,6 +133,10 @@ resume_action resume_policy::retry(bool reconnect, bool at_once) {
     const bool skip_wait = at_once && !reconnect && failures_ == 1;
     if (!skip_wait)
         a.delay = backoff_.next();
+    if (reconnect && patient_ > 0) {
+        --patient_;
+        backoff_.reset();
+    }
     return a;
 }
 

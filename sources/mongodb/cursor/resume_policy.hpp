@@ -50,6 +50,7 @@ struct resume_action {
 class resume_policy {
   public:
     static constexpr unsigned bounded_attempts = 3;
+    static constexpr unsigned election_attempts = 20;
 
     /// `target`: what the stream is opened on, in words, for texts about rights.
     resume_policy(std::string target, pipeline::retry_policy::limits backoff, std::uint64_t seed);
@@ -60,6 +61,11 @@ class resume_policy {
     /// Events or a later position came: forget earlier trouble. A reply that moves nothing is no
     /// progress, or an error that comes back behind each such reply would never be bounded.
     void on_progress() noexcept;
+
+    /// The stream leaves a member that is no longer the primary, which is no error. Until progress
+    /// the next `election_attempts` looks for a server follow each other by the backoff's first
+    /// step: an election takes seconds.
+    void on_moved() noexcept;
 
     /// Errors since the last progress.
     unsigned failures() const noexcept { return failures_; }
@@ -73,6 +79,7 @@ class resume_policy {
     pipeline::retry_policy backoff_;
     unsigned failures_ = 0;
     unsigned bounded_ = 0;
+    unsigned patient_ = 0; ///< attempts left that do not lengthen the backoff
 };
 
 } // namespace cdc::mongodb::cursor

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/mongodb/modes/connector.hpp"
 
+#include "sources/mongodb/client/uri.hpp"
 #include "sources/mongodb/cursor/client_command_runner.hpp"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ client::client_options make_client_options(const connector_options& o) {
     out.connect_timeout = o.connect_timeout;
     out.server_selection_timeout = o.server_selection_timeout;
     out.socket_timeout = o.socket_timeout;
+    out.stay_on_host = !o.members_auto_discover;
     return out;
 }
 
@@ -38,6 +40,8 @@ error::result<filters> make_filters(const connector_options& o) {
 
 namespace {
 
+constexpr std::chrono::milliseconds least_patience{2000};
+
 streaming::stream_settings settings_of(const connector_options& o) {
     streaming::stream_settings out;
     out.target = make_stream_target(o);
@@ -46,6 +50,28 @@ streaming::stream_settings settings_of(const connector_options& o) {
     out.max_await = o.max_await_time;
     out.seed = std::random_device{}();
     return out;
+}
+
+/// Nothing for a connector that stays on one host whatever its role.
+std::unique_ptr<streaming::primary_watch> make_watch(const connector_options& o,
+                                                     boost::asio::any_io_executor reactor,
+                                                     runtime::blocking_pool& blocking,
+                                                     log::logger logger) {
+    auto limits = make_client_options(o);
+    if (client::stays_on_host(limits))
+        return nullptr;
+    streaming::primary_watch::settings s;
+    s.interval = o.heartbeat_frequency;
+    s.backoff.cap = std::max(s.backoff.first, o.heartbeat_frequency);
+    s.seed = std::random_device{}();
+    // An answer may take the interval; a member that does not come within that is asked anew.
+    constexpr std::chrono::milliseconds most{std::numeric_limits<std::int32_t>::max()};
+    limits.socket_timeout =
+        std::min(o.heartbeat_frequency + std::max(o.connect_timeout, least_patience), most);
+    auto runner = std::make_unique<cursor::client_command_runner>(reactor, blocking,
+                                                                  std::move(limits), logger);
+    return std::make_unique<streaming::primary_watch>(std::move(reactor), std::move(runner), s,
+                                                      std::move(logger));
 }
 
 } // namespace
@@ -58,9 +84,10 @@ make_connector_source(const connector_options& options, boost::asio::any_io_exec
         return std::move(compiled).error();
     auto runner = std::make_unique<cursor::client_command_runner>(
         reactor, blocking, make_client_options(options), logger);
-    return std::make_unique<streaming::stream_source>(std::move(reactor), std::move(runner),
-                                                      settings_of(options), std::move(*compiled),
-                                                      std::move(logger));
+    auto watch = make_watch(options, reactor, blocking, logger);
+    return std::make_unique<streaming::stream_source>(
+        std::move(reactor), std::move(runner), settings_of(options), std::move(*compiled),
+        std::move(logger), std::move(watch));
 }
 
 } // namespace cdc::mongodb::modes

@@ -87,6 +87,18 @@ asio::awaitable<bool> stream_source::recover(cursor::phase where, error::diagnos
     co_return !cancelled_ && !failed_;
 }
 
+void stream_source::move() {
+    logger_.info("change stream of {}: {}; moves to the primary", settings_.target.describe(),
+                 watch_->reason());
+    policy_.on_moved();
+    troubled_ = true;
+    connected_ = false;
+    cursor_.forget();
+    ++reopened_;
+    ++moved_;
+    watch_->leave(session_.current());
+}
+
 asio::awaitable<void> stream_source::pause(std::chrono::milliseconds delay) {
     const auto until = std::chrono::steady_clock::now() + delay;
     while (!cancelled_ && !failed_) {

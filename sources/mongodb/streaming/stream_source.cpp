@@ -31,7 +31,8 @@ bool ends_with_invalidate(const cursor::change_reply& reply) {
 
 stream_source::stream_source(asio::any_io_executor reactor,
                              std::unique_ptr<cursor::command_runner> runner,
-                             stream_settings settings, filters f, log::logger logger)
+                             stream_settings settings, filters f, log::logger logger,
+                             std::unique_ptr<primary_watch> watch)
     : logger_(std::move(logger))
     , runner_(std::move(runner))
     , settings_(std::move(settings))
@@ -39,10 +40,17 @@ stream_source::stream_source(asio::any_io_executor reactor,
     , policy_(settings_.target.describe(), settings_.backoff, settings_.seed)
     , history_(*runner_, settings_.target)
     , cursor_(*runner_, {settings_.batch_size, settings_.max_await})
+    , watch_(std::move(watch))
     , tasks_(reactor, logger_)
     , consumer_(reactor)
     , fetcher_(reactor)
-    , stopper_(std::move(reactor)) {}
+    , stopper_(std::move(reactor)) {
+    if (watch_)
+        watch_->on_moved([this] {
+            runner_->interrupt();
+            fetcher_.notify();
+        });
+}
 
 stream_source::~stream_source() {
     assert(!fetching_);
@@ -98,6 +106,8 @@ void stream_source::cancel() noexcept {
     // A waiting getMore soon ends by itself, and then the cursor can be closed.
     if (in_flight_ == flight::other)
         runner_->cancel();
+    if (watch_)
+        watch_->cancel();
     consumer_.notify();
     fetcher_.notify();
 }
@@ -114,6 +124,8 @@ asio::awaitable<void> stream_source::stop() {
         co_await stopper_.wait_for(left);
     }
     co_await tasks_.join();
+    if (watch_)
+        co_await watch_->stop();
     co_await runner_->stop();
 }
 
@@ -163,6 +175,10 @@ asio::awaitable<void> stream_source::fetch() {
         }
         if (done || cancelled_ || failed_)
             break;
+        if (must_move()) {
+            move();
+            continue;
+        }
         auto why = std::move(done).error();
         const bool goes_on = co_await recover(where, std::move(why));
         if (!goes_on)
@@ -198,6 +214,15 @@ asio::awaitable<error::result<void>> stream_source::connect() {
     server_version_ = std::move(*version);
     set_name_ = server->set_name;
     host_ = server->host;
+    if (auto kill = session_.on_connected(*server)) {
+        in_flight_ = flight::other;
+        auto killed = co_await runner_->command(kill->db, std::move(kill->command));
+        in_flight_ = flight::none;
+        if (!killed && killed.error().code != error::errc::server)
+            co_return std::move(killed).error();
+    }
+    if (watch_)
+        watch_->watch(*server);
     connected_ = true;
     co_return error::result<void>{};
 }
@@ -244,10 +269,12 @@ asio::awaitable<error::result<void>> stream_source::open() {
 
 asio::awaitable<error::result<void>> stream_source::read() {
     for (;;) {
-        while (waiting_ && !cancelled_ && !failed_)
+        while (waiting_ && !cancelled_ && !failed_ && !must_move())
             co_await fetcher_.wait();
         if (cancelled_ || failed_)
             co_return error::result<void>{};
+        if (must_move())
+            co_return error::fail(error::errc::network, watch_->reason());
         if (!cursor_.is_open())
             co_return error::fail(error::errc::protocol,
                                   "the server closed the change stream without saying why");

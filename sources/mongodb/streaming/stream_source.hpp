@@ -9,7 +9,9 @@
 #include "sources/mongodb/cursor/command_runner.hpp"
 #include "sources/mongodb/cursor/resume_policy.hpp"
 #include "sources/mongodb/filters.hpp"
+#include "sources/mongodb/streaming/old_session.hpp"
 #include "sources/mongodb/streaming/oplog_history.hpp"
+#include "sources/mongodb/streaming/primary_watch.hpp"
 #include "sources/mongodb/streaming/stream_progress.hpp"
 #include "sources/source.hpp"
 
@@ -44,13 +46,19 @@ struct stream_settings {
 /// as the user may see it), unsupported (a standalone, a sharded cluster, an invalidated stream),
 /// configuration, authentication, bad_data, server. Every later call gives the same error.
 ///
+/// With a `watch` it reads from the primary as far as known: when the watch tells that the member
+/// read from is none any more, what is in flight is abandoned and the stream opened on the new
+/// primary, behind the last position that counts. That is no failure; looks for a new primary
+/// follow each other by the backoff's first step for a while. Without a watch it reads wherever its
+/// runner connects to.
+///
 /// Lives on one reactor. Stopping: `cancel` ends pending calls at once; `stop` waits up to a second
 /// for a getMore in flight, so that the cursor can be closed on the server.
 class stream_source final : public source::source {
   public:
     stream_source(boost::asio::any_io_executor reactor,
                   std::unique_ptr<cursor::command_runner> runner, stream_settings settings,
-                  filters f, log::logger logger);
+                  filters f, log::logger logger, std::unique_ptr<primary_watch> watch = {});
     ~stream_source() override;
 
     boost::asio::awaitable<error::result<void>> start(event::position from) override;
@@ -67,6 +75,8 @@ class stream_source final : public source::source {
     const std::string& host() const noexcept { return host_; }
     /// Times that the stream had to be opened again.
     std::uint64_t reopened() const noexcept { return reopened_; }
+    /// Times of these that it was because the member read from was no longer the primary.
+    std::uint64_t moved() const noexcept { return moved_; }
     /// Documents that came and made no event.
     std::uint64_t skipped() const noexcept { return skipped_; }
 
@@ -87,6 +97,8 @@ class stream_source final : public source::source {
     boost::asio::awaitable<error::result<void>> prove();
     /// False when the stream is over.
     boost::asio::awaitable<bool> recover(cursor::phase where, error::diagnostics d);
+    void move();
+    bool must_move() const noexcept { return watch_ && watch_->moved(); }
     boost::asio::awaitable<void> pause(std::chrono::milliseconds delay);
     void hand_over(cursor::change_reply reply, std::optional<event::position> end);
     void log_opening(bool from_now);
@@ -100,6 +112,8 @@ class stream_source final : public source::source {
     oplog_history history_;
     cursor::change_cursor cursor_;
     stream_progress progress_;
+    old_session session_;
+    std::unique_ptr<primary_watch> watch_;
 
     runtime::task_group tasks_;
     runtime::wake_slot consumer_; ///< start and next_batch wait here
@@ -119,6 +133,7 @@ class stream_source final : public source::source {
     std::string server_version_;
     std::string host_;
     std::uint64_t reopened_ = 0;
+    std::uint64_t moved_ = 0;
     std::uint64_t skipped_ = 0;
 };
 

@@ -88,6 +88,18 @@ std::size_t fake_set::count(std::string_view call) const {
     return static_cast<std::size_t>(std::count(calls.begin(), calls.end(), call));
 }
 
+void fake_set::elect(std::string host) {
+    primary_ = std::move(host);
+    ++topology_;
+    for (auto* waiting : hellos_)
+        waiting->notify();
+}
+
+std::size_t fake_set::sent_to(std::string_view command, std::string_view host) const {
+    return static_cast<std::size_t>(
+        std::count(sent.begin(), sent.end(), fmt::format("{} {}", command, host)));
+}
+
 bson::document fake_set::reply(std::int64_t id, const char* batch_name,
                                const std::vector<const entry*>& batch, bson::view resume_token) {
     bson::builder documents;
@@ -187,8 +199,9 @@ asio::awaitable<std::optional<error::diagnostics>> fake_runner::enter(std::strin
     if (busy_ || stopped_)
         throw std::logic_error("a call while another is running, or after stop");
     set_.calls.push_back(name);
-    if (cancelled_)
-        co_return error::fail(error::errc::cancelled, "cancelled");
+    set_.sent.push_back(fmt::format("{} {}", name, member_));
+    if (given_up_now())
+        co_return given_up();
     for (auto it = set_.faults.begin(); it != set_.faults.end(); ++it) {
         if (it->command != name)
             continue;
@@ -199,10 +212,10 @@ asio::awaitable<std::optional<error::diagnostics>> fake_runner::enter(std::strin
         if (it->hang) {
             set_.faults.erase(it);
             busy_ = true;
-            while (!cancelled_)
+            while (!given_up_now())
                 co_await cancel_.wait();
             busy_ = false;
-            co_return error::fail(error::errc::cancelled, "cancelled");
+            co_return given_up();
         }
         auto d = it->error;
         if (--it->times == 0)
@@ -214,16 +227,64 @@ asio::awaitable<std::optional<error::diagnostics>> fake_runner::enter(std::strin
     co_return std::nullopt;
 }
 
+error::diagnostics fake_runner::given_up() const {
+    if (cancelled_)
+        return error::fail(error::errc::cancelled, "cancelled");
+    return error::fail(error::errc::network, "the connection was given up");
+}
+
 asio::awaitable<error::result<mongodb::client::server_description>> fake_runner::connect() {
+    interrupted_ = false;
+    member_.clear();
     auto fault = co_await enter("connect");
     if (fault)
         co_return std::move(*fault);
+    if (set_.primary_.empty())
+        co_return error::fail(error::errc::network, "no suitable server");
     connected_ = true;
+    member_ = set_.primary_;
     mongodb::client::server_description d;
-    d.host = "db1:27017";
+    d.host = member_;
     d.set_name = set_.set_name;
     d.server_type = set_.server_type;
+    d.hello = describe();
+    bson::builder session;
+    session_ = ++set_.sessions_;
+    session.int32("id", session_);
+    d.session = session.finish();
     co_return d;
+}
+
+bson::document fake_runner::describe() const {
+    bson::builder b;
+    b.string("setName", set_.set_name).boolean("ismaster", member_ == set_.primary_);
+    b.string("me", member_);
+    if (!set_.primary_.empty())
+        b.string("primary", set_.primary_);
+    if (set_.knows_topology) {
+        bson::builder v;
+        v.int64("counter", set_.topology_);
+        const auto version = v.finish();
+        b.document("topologyVersion", version);
+    }
+    b.float64("ok", 1);
+    return b.finish();
+}
+
+asio::awaitable<error::result<bson::document>> fake_runner::hello(bson::document command) {
+    const auto known = bson::find_path(command, "topologyVersion.counter");
+    busy_ = true;
+    while (known && known->as_int64() == set_.topology_ && !given_up_now()) {
+        set_.hellos_.insert(&cancel_);
+        ++set_.hello_waiting;
+        co_await cancel_.wait();
+        --set_.hello_waiting;
+        set_.hellos_.erase(&cancel_);
+    }
+    busy_ = false;
+    if (given_up_now())
+        co_return given_up();
+    co_return describe();
 }
 
 asio::awaitable<error::result<bson::document>> fake_runner::command(std::string db,
@@ -243,8 +304,21 @@ asio::awaitable<error::result<bson::document>> fake_runner::command(std::string 
         b.string("version", "4.4.0").float64("ok", 1);
         co_return b.finish();
     }
-    if (name == "aggregate")
-        co_return set_.aggregate(command);
+    if (name == "isMaster" || name == "hello")
+        co_return co_await hello(std::move(command));
+    if (name == "killSessions") {
+        const auto id = bson::find_path(command, "killSessions.0.id")->as_int32();
+        set_.killed_sessions.push_back(fmt::format("{} on {}", id, member_));
+        std::erase_if(set_.cursors_, [id](const auto& c) { return c.second.session == id; });
+        bson::builder b;
+        b.float64("ok", 1);
+        co_return b.finish();
+    }
+    if (name == "aggregate") {
+        auto opened = set_.aggregate(command);
+        set_.cursors_.at(set_.next_cursor_).session = session_;
+        co_return opened;
+    }
     if (name == "killCursors") {
         set_.cursors_.erase(bson::find_path(command, "cursors.0")->as_int64());
         bson::builder b;
@@ -280,12 +354,19 @@ asio::awaitable<error::result<bson::document>> fake_runner::command(std::string 
         co_await set_.change_.wait(); // a cancel wakes it too
         set_.waiting = false;
         busy_ = false;
-        if (cancelled_)
-            co_return error::fail(error::errc::cancelled, "cancelled");
+        if (given_up_now())
+            co_return given_up();
         wait = false;
         reply = set_.get_more(command, wait);
     }
     co_return reply;
+}
+
+void fake_runner::interrupt() noexcept {
+    interrupted_ = true;
+    connected_ = false;
+    cancel_.notify();
+    set_.change_.notify();
 }
 
 void fake_runner::cancel() noexcept {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,15 @@ class fake_set {
     std::string set_name = "rs0";
     std::string server_type = "RSPrimary";
 
+    /// Who is primary from now on; empty: nobody. Tells those who wait for that.
+    void elect(std::string host);
+    bool knows_topology = true;   ///< awaitable hello, since 4.4
+    std::size_t hello_waiting = 0; ///< hellos that wait for news
+    std::vector<std::string> killed_sessions;
+    /// "aggregate db1:27017", "getMore db2:27017": what was sent where.
+    std::vector<std::string> sent;
+    std::size_t sent_to(std::string_view command, std::string_view host) const;
+
     /// Names of what was called, in order: "connect", "buildInfo", "aggregate", …
     std::vector<std::string> calls;
     /// The `$changeStream` stages of the aggregates, in order.
@@ -73,6 +83,7 @@ class fake_set {
         bool at_event = false;        ///< `behind` is an event's, not only a time
         bool read = false;
         std::string last; ///< `_data` of the token given last
+        std::int32_t session = 0;
     };
 
     error::result<bson::document> aggregate(bson::view command);
@@ -80,6 +91,10 @@ class fake_set {
     bson::document reply(std::int64_t id, const char* batch_name,
                          const std::vector<const entry*>& batch, bson::view token);
 
+    std::string primary_ = "db1:27017";
+    std::int64_t topology_ = 1;
+    std::int32_t sessions_ = 0;
+    std::set<runtime::wake_slot*> hellos_;
     runtime::wake_slot change_;
     std::vector<entry> oplog_;
     std::map<std::int64_t, cursor_state> cursors_;
@@ -98,18 +113,26 @@ class fake_runner final : public mongodb::cursor::command_runner {
     boost::asio::awaitable<error::result<mongodb::client::server_description>> connect() override;
     boost::asio::awaitable<error::result<bson::document>> command(std::string db,
                                                                   bson::document command) override;
+    void interrupt() noexcept override;
     void cancel() noexcept override;
     boost::asio::awaitable<void> stop() override;
 
   private:
     boost::asio::awaitable<std::optional<error::diagnostics>> enter(std::string name);
+    boost::asio::awaitable<error::result<bson::document>> hello(bson::document command);
+    bson::document describe() const;
 
     runtime::wake_slot cancel_;
     fake_set& set_;
+    error::diagnostics given_up() const;
+    bool given_up_now() const noexcept { return cancelled_ || interrupted_; }
     bool cancelled_ = false;
+    bool interrupted_ = false;
     bool connected_ = false;
     bool busy_ = false;
     bool stopped_ = false;
+    std::string member_;
+    std::int32_t session_ = 0;
 };
 
 } // namespace cdc::test
