@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace cdc::mongodb::streaming {
 
 namespace asio = boost::asio;
@@ -29,10 +31,10 @@ void primary_watch::watch(const client::server_description& server) {
     moved_.reset();
     watching_ = true;
     judge_.read_from(server);
-    if (host_ != server.host) {
-        host_ = server.host;
+    const bool other = std::exchange(host_, server.host) != server.host;
+    // What was left behind on the member before is ended first.
+    if (other && connected_ != host_ && !left_ && !killing_)
         disconnect();
-    }
     if (!std::exchange(started_, true))
         tasks_.spawn("primary watch", run());
     wake_.notify();
@@ -42,7 +44,8 @@ void primary_watch::leave(bson::document session) {
     ++round_;
     moved_.reset();
     watching_ = false;
-    left_ = std::move(session);
+    if (connected_ == host_)
+        left_ = std::move(session);
     wake_.notify();
 }
 
@@ -59,7 +62,7 @@ asio::awaitable<void> primary_watch::stop() {
 }
 
 void primary_watch::disconnect() noexcept {
-    connected_ = false;
+    connected_.clear();
     runner_->interrupt();
 }
 
@@ -69,7 +72,7 @@ asio::awaitable<void> primary_watch::run() {
             co_await kill_session();
         else if (!watching_ || moved_)
             co_await wake_.wait();
-        else if (!connected_)
+        else if (connected_ != host_)
             co_await connect();
         else
             co_await ask();
@@ -77,6 +80,8 @@ asio::awaitable<void> primary_watch::run() {
 }
 
 asio::awaitable<void> primary_watch::connect() {
+    if (!connected_.empty())
+        disconnect();
     const auto round = round_;
     auto found = co_await runner_->connect();
     if (cancelled_)
@@ -89,7 +94,7 @@ asio::awaitable<void> primary_watch::connect() {
         co_await rest(backoff_.next());
         co_return;
     }
-    connected_ = true;
+    connected_ = found->host;
     judge(judge_.on_found(*found));
 }
 
@@ -97,7 +102,7 @@ asio::awaitable<void> primary_watch::ask() {
     const auto asked = clock::now();
     auto question = judge_.next_question();
     auto reply = co_await runner_->command(question.db, std::move(question.command));
-    if (cancelled_ || !connected_) // or another member is watched meanwhile
+    if (cancelled_ || connected_.empty()) // or another member is watched meanwhile
         co_return;
     if (!reply) {
         logger_.debug("watch of {}: {}", host_, reply.error().describe());
@@ -107,8 +112,8 @@ asio::awaitable<void> primary_watch::ask() {
     }
     backoff_.reset();
     judge(judge_.on_reply(*reply));
-    co_await rest(judge_.rest(
-        std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - asked)));
+    co_await rest(
+        judge_.rest(std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - asked)));
 }
 
 void primary_watch::judge(primary_judge::verdict v) {
@@ -120,13 +125,11 @@ void primary_watch::judge(primary_judge::verdict v) {
 }
 
 asio::awaitable<void> primary_watch::kill_session() {
-    const auto session = std::move(*left_);
-    left_.reset();
-    if (!connected_)
-        co_return;
-    auto kill = old_session::kill(session);
+    auto kill = old_session::kill(*std::exchange(left_, std::nullopt));
+    killing_ = true;
     auto reply = co_await runner_->command(kill.db, std::move(kill.command));
-    if (!reply && !cancelled_ && connected_ && reply.error().code != error::errc::server)
+    killing_ = false;
+    if (!reply && reply.error().code != error::errc::server)
         disconnect();
 }
 

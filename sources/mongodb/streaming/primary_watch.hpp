@@ -56,7 +56,7 @@ class primary_watch {
     const std::string& reason() const noexcept { return *moved_; }
 
     /// The reader has left the member and looks for another. `session`, its session there, is
-    /// killed with all cursors of it, as far as the connection to the member works.
+    /// killed with all cursors of it, when the watch is connected to the member. Best effort.
     void leave(bson::document session);
 
     void cancel() noexcept;
@@ -84,7 +84,8 @@ class primary_watch {
     std::optional<std::string> moved_;
     std::optional<bson::document> left_;
     bool watching_ = false;
-    bool connected_ = false;
+    std::string connected_; ///< to which member; empty: to none
+    bool killing_ = false;
     bool started_ = false;
     bool cancelled_ = false;
 };

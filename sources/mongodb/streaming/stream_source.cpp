@@ -257,8 +257,10 @@ asio::awaitable<error::result<void>> stream_source::open() {
     if (*moved)
         policy_.on_progress();
     log_opening(from_now);
-    while (waiting_ && !cancelled_ && !failed_)
+    while (waiting_ && !cancelled_ && !failed_ && !must_move())
         co_await fetcher_.wait();
+    if (must_move())
+        co_return error::fail(error::errc::network, watch_->reason());
     hand_over(std::move(*reply), std::move(*moved));
     if (!opened_) {
         opened_ = true;

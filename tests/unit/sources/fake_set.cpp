@@ -91,8 +91,8 @@ std::size_t fake_set::count(std::string_view call) const {
 void fake_set::elect(std::string host) {
     primary_ = std::move(host);
     ++topology_;
-    for (auto* waiting : hellos_)
-        waiting->notify();
+    for (auto* hello : hellos_)
+        hello->notify();
 }
 
 std::size_t fake_set::sent_to(std::string_view command, std::string_view host) const {
