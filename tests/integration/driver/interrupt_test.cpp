@@ -42,9 +42,10 @@ asio::awaitable<outcome> life(driver_fixture& f, std::string uri, std::size_t at
     client_command_runner runner(f.executor(), f.blocking, options, f.logger);
     outcome out;
     std::optional<clock_type::time_point> broken_off;
+    bool over = false;
     runner.on_suspend([&](std::size_t n) {
-        if (broken_off)
-            return; // of the second connection
+        if (broken_off || over)
+            return;
         out.suspensions = n;
         if (n == at) {
             broken_off = clock_type::now();
@@ -62,6 +63,7 @@ asio::awaitable<outcome> life(driver_fixture& f, std::string uri, std::size_t at
             reply = co_await runner.command("db", std::move(more));
         }
     }
+    over = true;
     if (broken_off) {
         out.until_ended = clock_type::now() - *broken_off;
         const auto& why = found ? reply.error() : found.error();
@@ -202,8 +204,7 @@ TEST_CASE("after an interrupt the new primary is found at once, from all known m
     CHECK(f.usleeps() == 0);
 }
 
-TEST_CASE("a single host leads to the primary, unless the connector is to stay on it",
-          "[driver]") {
+TEST_CASE("a single host leads to the primary, unless the connector is to stay on it", "[driver]") {
     driver_fixture f;
     pair_of_members set;
     std::atomic<int> pings{0}, preferring_the_primary{0};

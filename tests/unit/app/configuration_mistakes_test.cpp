@@ -62,6 +62,8 @@ TEST_CASE("mistakes in the options of a connector", "[app][config]") {
          "cursor.max.await.time.ms; "
          "allowed: 5001 or more"},
         {"mongodb.password: hunter22", "mongodb.user: is missing: mongodb.password is given"},
+        {"mongodb.heartbeat.frequency.ms: 0", R"("0" is out of range)"},
+        {"mongodb.members.auto.discover: 'no'", R"("no" is not a boolean)"},
         {"mongodb.hosts: rs0/hunter22",
          "mongodb.hosts: is an old name, use mongodb.connection.string"},
         {"collection.whitelist: x",
@@ -100,7 +102,8 @@ TEST_CASE("mistakes in the options of a connector", "[app][config]") {
         CHECK(found.size() == 1);
 }
 
-TEST_CASE("mistakes in connection strings do not show them", "[app][config]") {
+TEST_CASE("fault 160: mistakes in connection strings do not show them",
+          "[app][config][fault-160]") {
     const auto [uri, wanted] = GENERATE(table<std::string, std::string>({
         {"http://hunter22", "does not begin with mongodb:// or mongodb+srv://"},
         {"hunter22:27017", "does not begin with mongodb:// or mongodb+srv://"},
@@ -138,6 +141,27 @@ TEST_CASE("good connection strings pass", "[app][config]") {
         "mongodb://u:p%3Ax@h/?authMechanismProperties=a:b@c", "mongodb://h?replicaSet=rs0");
     CAPTURE(uri);
     CHECK(mistakes_of("mongodb.connection.string: '" + uri + "'").empty());
+}
+
+TEST_CASE("a connector that is to stay on one host is given one", "[app][config]") {
+    const std::string alone = "mongodb.members.auto.discover: false\nmongodb.connection.string: ";
+    for (const auto* uri : {"mongodb://h1,h2/", "mongodb://u:p,w@h1:1,[::1]:2/?replicaSet=rs0",
+                            "mongodb+srv://cluster.example.net/"}) {
+        CAPTURE(uri);
+        const auto found = mistakes_of(alone + "'" + uri + "'");
+        REQUIRE(found.size() == 1);
+        CHECK(found[0].find("connectors.a.mongodb.members.auto.discover: is false, which stays on "
+                            "one host, but mongodb.connection.string names more than one") == 0);
+    }
+    for (const auto* uri : {"mongodb://h", "mongodb://u:p,w@[::1]:2/?replicaSet=rs0",
+                            "mongodb://h/?readPreferenceTags=a:b,c:d"}) {
+        CAPTURE(uri);
+        const auto good =
+            written(with(alone + "'" + uri + "'\nmongodb.heartbeat.frequency.ms: 700")).good();
+        const auto options = mongodb::make_connector_options(good.connectors.at(0).options);
+        CHECK_FALSE(options.members_auto_discover);
+        CHECK(options.heartbeat_frequency == std::chrono::milliseconds(700));
+    }
 }
 
 TEST_CASE("values that ask for what happens anyway are no mistake", "[app][config]") {
