@@ -22,19 +22,6 @@ using namespace cdc::test::standin;
 
 namespace {
 
-/// The distance between a reply's operationTime and the time in its position, which two servers
-/// have in common when their clocks are not; nothing for a time that the client gave.
-std::optional<std::int64_t> ticks_ahead(bson::view reply) {
-    const auto token = bson::find_path(reply, "cursor.postBatchResumeToken");
-    const auto now = bson::find(reply, "operationTime");
-    if (!token || !now)
-        return std::nullopt;
-    const auto at = standin::resume_token::parse(*token).cluster_time();
-    if (at.t != now->as_timestamp().t)
-        return std::nullopt;
-    return std::int64_t{at.i} - now->as_timestamp().i;
-}
-
 bson::document only_first_of(bson::view reply, std::string_view list) {
     bson::builder b;
     for (bson::cursor c{reply}; c.next();) {

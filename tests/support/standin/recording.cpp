@@ -28,6 +28,8 @@ recorded_row read_row(const simdjson::dom::object& row) {
     recorded_row out;
     out.op = text(row, "op");
     out.error = text(row, "error");
+    out.note = text(row, "note");
+    out.network = text(row, "network");
     std::int64_t number = 0;
     if (row["code"].get(number) == simdjson::SUCCESS)
         out.code = static_cast<std::int32_t>(number);

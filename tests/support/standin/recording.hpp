@@ -15,6 +15,8 @@ namespace cdc::test::standin {
 struct recorded_row {
     std::string op;                   ///< the name of an operation that was done
     std::string error;                ///< what the client said about it
+    std::string note;                 ///< what the recorder said about it
+    std::string network;              ///< what the client said when it got no reply, cut short
     std::optional<std::int32_t> code; ///< the server's code, for an op or a command that failed
     std::optional<bson::document> command;
     std::optional<bson::document> reply;

@@ -102,7 +102,8 @@ struct replica_set::impl {
     }
 
     /// On a member, or on the primary.
-    bson::document run(std::optional<std::size_t> on, const std::string& db, bson::view command) {
+    bson::document run(std::optional<std::size_t> on, const std::string& db, bson::view command,
+                       const std::string& user = {}) {
         struct call {
             std::promise<bson::document> done;
             std::unique_ptr<connection_info> connection;
@@ -110,11 +111,12 @@ struct replica_set::impl {
         auto c = std::make_shared<call>();
         auto reply = c->done.get_future();
         auto copy = std::make_shared<bson::document>(bson::document::copy_of(command));
-        asio::post(reactor.executor(), [this, on, c, db, copy] {
+        asio::post(reactor.executor(), [this, on, c, db, copy, user] {
             member_state* primary = state.members.primary();
             member_state* self = on || primary == nullptr ? &member(on.value_or(0)) : primary;
             c->connection = std::make_unique<connection_info>(reactor.executor(), 0);
-            c->connection->trusted = true;
+            c->connection->trusted = user.empty();
+            c->connection->user = user;
             asio::co_spawn(reactor.executor(),
                            execute(&state, self, c->connection.get(), db, std::move(*copy)),
                            [c](const std::exception_ptr& failure, bson::document d) {
@@ -164,6 +166,11 @@ bson::document replica_set::run(const std::string& db, bson::view command) {
 
 bson::document replica_set::run_on(std::size_t member, const std::string& db, bson::view command) {
     return impl_->run(member, db, command);
+}
+
+bson::document replica_set::run_as(const std::string& user, const std::string& db,
+                                   bson::view command) {
+    return impl_->run(std::nullopt, db, command, user);
 }
 
 bson::document replica_set::run_json_on(std::size_t member, const std::string& db,
