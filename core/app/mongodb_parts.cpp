@@ -27,6 +27,7 @@ class envelope_encoder final : public pipeline::encoder {
         , logger_(std::move(logger)) {
         settings_.connector.version = version();
         settings_.connector.name = options.topic_prefix;
+        settings_.connector.shape = options.event_shape;
         settings_.with_schemas = with_schemas;
         settings_.tombstones_on_delete = options.tombstones_on_delete;
         settings_.formats =

@@ -21,6 +21,7 @@ struct change_event {
     bson::timestamp cluster_time;
     std::optional<std::int64_t> wall_time_ms; ///< MongoDB 6.0 and later
     bson::view resume_token;                  ///< the event's `_id`
+    std::optional<bson::view> document_key;   ///< `_id` and, on a sharded cluster, the shard key
     std::optional<bson::cursor> id;           ///< `documentKey._id`; absent for collection events
     std::optional<bson::view> before;
     std::optional<bson::view> after; ///< fullDocument; absent when missing or null

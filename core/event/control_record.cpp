@@ -30,9 +30,10 @@ void write_name_schema(json::writer& out, std::string_view field) {
     out.raw("},");
 }
 
-void write_schema(json::writer& out, const control_record& control, std::string_view topic) {
+void write_schema(json::writer& out, const control_record& control, event_shape shape,
+                  std::string_view topic) {
     out.raw(R"({"type":"struct","fields":[)");
-    out.raw(source_info::schema());
+    out.raw(source_info::schema(shape));
     out.raw(R"(,{"type":"string","optional":false,"field":"type"},)");
     write_name_schema(out, "ns");
     write_name_schema(out, "to");
@@ -66,7 +67,7 @@ error::result<void> write_control_value(json::writer& out, const change_event& e
     const control_record& control = *e.control;
     if (with_schemas) {
         out.raw(R"({"schema":)");
-        write_schema(out, control, topic);
+        write_schema(out, control, source.shape(), topic);
         out.raw(R"(,"payload":)");
     }
     out.raw(R"({"source":)");

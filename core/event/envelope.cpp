@@ -3,6 +3,7 @@
 
 #include "core/event/control_record.hpp"
 #include "core/event/envelope_schema.hpp"
+#include "core/event/oplog_patch.hpp"
 #include "core/event/topic_name.hpp"
 
 #include <algorithm>
@@ -108,6 +109,36 @@ outcome write_update(json::writer& out,
     return outcome{};
 }
 
+/// `after`, `patch` and `filter` as if an oplog entry had been read: `{"$v": 1,"$set": …}` with the
+/// fields in the entry's order.
+outcome write_oplog_change(json::writer& out, const change_event& e, bson::json_format format) {
+    out.raw(R"({"after":)");
+    const bool whole = e.op == operation::create || e.op == operation::read;
+    if (auto done = write_document(out, whole ? e.after : std::nullopt, format, "fullDocument");
+        !done)
+        return done;
+    out.raw(R"(,"patch":)");
+    if (e.op != operation::update) {
+        out.raw("null");
+    } else if (!e.update) {
+        if (auto done = write_document(out, e.after, format, "fullDocument"); !done)
+            return done;
+    } else {
+        const auto patch = oplog_patch(*e.update);
+        if (!patch)
+            return std::move(patch).error();
+        if (auto done = write_document(out, patch->view(), format, "updateDescription"); !done)
+            return done;
+    }
+    out.raw(R"(,"filter":)");
+    if (auto done =
+            write_document(out, whole ? std::nullopt : e.document_key, format, "documentKey");
+        !done)
+        return done;
+    out.raw(",");
+    return outcome{};
+}
+
 bool is_data(operation op) noexcept {
     return op == operation::create || op == operation::update || op == operation::remove ||
            op == operation::read;
@@ -130,7 +161,7 @@ envelope::envelope(options o, std::shared_ptr<topic_table> topics)
     : options_(std::move(o))
     , topics_(std::move(topics)) {
     if (options_.with_schemas)
-        schema_head_ = R"({"schema":)" + envelope_schema_head();
+        schema_head_ = R"({"schema":)" + envelope_schema_head(options_.connector.shape);
 }
 
 outcome envelope::write(const change_event& e, std::int64_t now_ms, record_batch_builder& to) {
@@ -231,18 +262,9 @@ outcome envelope::write_value(json::writer& out, const change_event& e,
                               const collection_texts& texts, std::int64_t now_ms) const {
     out.raw(schema_head_);
     out.raw(texts.value_name);
-    out.raw(R"({"before":)");
-    if (auto done =
-            write_document(out, e.before, options_.formats.documents, "fullDocumentBeforeChange");
-        !done)
+    if (auto done = write_change(out, e); !done)
         return done;
-    out.raw(R"(,"after":)");
-    if (auto done = write_document(out, e.after, options_.formats.documents, "fullDocument"); !done)
-        return done;
-    out.raw(R"(,"updateDescription":)");
-    if (auto done = write_update(out, e.update, options_.formats.updated_fields); !done)
-        return done;
-    out.raw(R"(,"source":)");
+    out.raw(R"("source":)");
     if (!texts.source.write(out, e))
         return malformed("lsid");
     const char op = static_cast<char>(e.op);
@@ -251,6 +273,29 @@ outcome envelope::write_value(json::writer& out, const change_event& e,
     out.raw(R"(","ts_ms":)");
     out.integer(now_ms);
     out.raw(options_.with_schemas ? R"(,"transaction":null}})" : R"(,"transaction":null})");
+    return outcome{};
+}
+
+outcome envelope::write_change(json::writer& out, const change_event& e) const {
+    const auto shape = options_.connector.shape;
+    const auto format = options_.formats.documents;
+    if (shape == event_shape::v1_4)
+        return write_oplog_change(out, e, format);
+    if (shape == event_shape::current) {
+        out.raw(R"({"before":)");
+        if (auto done = write_document(out, e.before, format, "fullDocumentBeforeChange"); !done)
+            return done;
+        out.raw(R"(,"after":)");
+    } else {
+        out.raw(R"({"after":)");
+    }
+    if (auto done = write_document(out, e.after, format, "fullDocument"); !done)
+        return done;
+    out.raw(shape == event_shape::current ? R"(,"updateDescription":)"
+                                          : R"(,"patch":null,"filter":null,"updateDescription":)");
+    if (auto done = write_update(out, e.update, options_.formats.updated_fields); !done)
+        return done;
+    out.raw(",");
     return outcome{};
 }
 

@@ -82,6 +82,7 @@ class envelope {
                                       std::int64_t now_ms, record_batch_builder& to);
     error::result<void> write_key(json::writer& out, const change_event& e,
                                   const collection_texts& texts) const;
+    error::result<void> write_change(json::writer& out, const change_event& e) const;
     error::result<void> write_value(json::writer& out, const change_event& e,
                                     const collection_texts& texts, std::int64_t now_ms) const;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/event/event_shape.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -14,6 +16,6 @@ std::string key_schema(std::string_view topic);
 
 /// The schema object of envelopes up to its name, the same for all topics; `"<name>"}` completes
 /// it.
-std::string envelope_schema_head();
+std::string envelope_schema_head(event_shape shape);
 
 } // namespace cdc::event

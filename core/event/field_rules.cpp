@@ -225,6 +225,11 @@ error::result<change_event> field_rules::collection_rules::apply(const change_ev
     if (out.after)
         if (auto done = part(*out.after, copy(*e.after, kind::document, "fullDocument", to)); !done)
             return std::move(done).error();
+    if (out.document_key)
+        if (auto done =
+                part(*out.document_key, copy(*e.document_key, kind::document, "documentKey", to));
+            !done)
+            return std::move(done).error();
     if (out.update) {
         auto& update = *out.update;
         if (auto done = part(update.updated_fields, copy(e.update->updated_fields, kind::updated,

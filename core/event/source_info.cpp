@@ -31,26 +31,53 @@ void scaled_or_null(json::writer& out, std::int64_t ms, std::string_view ms_text
 } // namespace
 
 source_info::source_info(const connector& c, std::string_view db, std::string_view collection)
-    : before_ts_ms_(R"({"version":)" + quoted(c.version) + R"(,"connector":"mongodb","name":)" +
+    : shape_(c.shape)
+    , before_ts_ms_(R"({"version":)" + quoted(c.version) + R"(,"connector":"mongodb","name":)" +
                     quoted(c.name) + R"(,"ts_ms":)")
-    , before_ts_us_(R"(,"snapshot":"false","db":)" + quoted(db) + R"(,"sequence":null,"ts_us":)")
+    , behind_ts_ms_(R"(,"snapshot":"false","db":)" + quoted(db))
     , before_ord_(R"(,"rs":)" + quoted(c.replica_set) + R"(,"collection":)" + quoted(collection) +
-                  R"(,"ord":)") {}
+                  R"(,"ord":)") {
+    if (shape_ != event_shape::v1_4)
+        behind_ts_ms_ += R"(,"sequence":null)";
+    if (shape_ == event_shape::current)
+        behind_ts_ms_ += R"(,"ts_us":)";
+}
 
 error::result<void> source_info::write(json::writer& out, const change_event& e) const {
-    const std::int64_t ts_ms =
-        e.wall_time_ms.value_or(static_cast<std::int64_t>(e.cluster_time.t) * 1000);
+    const bool current = shape_ == event_shape::current;
+    const std::int64_t cluster_ms = static_cast<std::int64_t>(e.cluster_time.t) * 1000;
+    const std::int64_t ts_ms = current ? e.wall_time_ms.value_or(cluster_ms) : cluster_ms;
     char digits[20];
     const std::string_view ts_ms_text{digits,
                                       std::to_chars(digits, digits + sizeof digits, ts_ms).ptr};
     out.raw(before_ts_ms_);
     out.raw(ts_ms_text);
-    out.raw(before_ts_us_);
-    scaled_or_null(out, ts_ms, ts_ms_text, "000", 1000);
-    out.raw(R"(,"ts_ns":)");
-    scaled_or_null(out, ts_ms, ts_ms_text, "000000", 1000000);
+    out.raw(behind_ts_ms_);
+    if (current) {
+        scaled_or_null(out, ts_ms, ts_ms_text, "000", 1000);
+        out.raw(R"(,"ts_ns":)");
+        scaled_or_null(out, ts_ms, ts_ms_text, "000000", 1000000);
+    }
     out.raw(before_ord_);
     out.integer(static_cast<std::int32_t>(e.cluster_time.i));
+    // Of oplog entries that no server writes any more.
+    if (!current)
+        out.raw(R"(,"h":null,"tord":null,"stxnid":null)");
+    if (shape_ != event_shape::v1_4)
+        if (auto written = write_session(out, e); !written)
+            return written;
+    if (current) {
+        out.raw(R"(,"wallTime":)");
+        if (e.wall_time_ms)
+            out.integer(*e.wall_time_ms);
+        else
+            out.raw("null");
+    }
+    out.raw("}");
+    return error::result<void>{};
+}
+
+error::result<void> source_info::write_session(json::writer& out, const change_event& e) const {
     if (e.lsid) {
         out.raw(R"(,"lsid":")");
         auto written = bson::write_json(out, *e.lsid, bson::json_format::strict_compact,
@@ -66,36 +93,47 @@ error::result<void> source_info::write(json::writer& out, const change_event& e)
         out.integer(*e.txn_number);
     else
         out.raw("null");
-    out.raw(R"(,"wallTime":)");
-    if (e.wall_time_ms)
-        out.integer(*e.wall_time_ms);
-    else
-        out.raw("null");
-    out.raw("}");
     return error::result<void>{};
 }
 
-std::string_view source_info::schema() noexcept {
-    return R"({"type":"struct","fields":[{"type":"string","optional":false,"field":"version"},)"
-           R"({"type":"string","optional":false,"field":"connector"},)"
-           R"({"type":"string","optional":false,"field":"name"},)"
-           R"({"type":"int64","optional":false,"field":"ts_ms"},)"
-           R"({"type":"string","optional":true,"name":"io.debezium.data.Enum","version":1,)"
-           R"("parameters":{"allowed":"true,first,first_in_data_collection,)"
-           R"(last_in_data_collection,last,false,incremental"},)"
-           R"("default":"false","field":"snapshot"},)"
-           R"({"type":"string","optional":false,"field":"db"},)"
-           R"({"type":"string","optional":true,"field":"sequence"},)"
-           R"({"type":"int64","optional":true,"field":"ts_us"},)"
-           R"({"type":"int64","optional":true,"field":"ts_ns"},)"
-           R"({"type":"string","optional":false,"field":"rs"},)"
+std::string source_info::schema(event_shape shape) {
+    const bool current = shape == event_shape::current;
+    const bool v1_4 = shape == event_shape::v1_4;
+    std::string out =
+        R"({"type":"struct","fields":[{"type":"string","optional":false,"field":"version"},)"
+        R"({"type":"string","optional":false,"field":"connector"},)"
+        R"({"type":"string","optional":false,"field":"name"},)"
+        R"({"type":"int64","optional":false,"field":"ts_ms"},)"
+        R"({"type":"string","optional":true,"name":"io.debezium.data.Enum","version":1,)"
+        R"("parameters":{"allowed":")";
+    out += current ? "true,first,first_in_data_collection,last_in_data_collection,last,false,"
+                     "incremental"
+           : v1_4  ? "true,last,false"
+                   : "true,last,false,incremental";
+    out += R"("},"default":"false","field":"snapshot"},)"
+           R"({"type":"string","optional":false,"field":"db"},)";
+    if (!v1_4)
+        out += R"({"type":"string","optional":true,"field":"sequence"},)";
+    if (current)
+        out += R"({"type":"int64","optional":true,"field":"ts_us"},)"
+               R"({"type":"int64","optional":true,"field":"ts_ns"},)";
+    out += R"({"type":"string","optional":false,"field":"rs"},)"
            R"({"type":"string","optional":false,"field":"collection"},)"
-           R"({"type":"int32","optional":false,"field":"ord"},)"
-           R"({"type":"string","optional":true,"field":"lsid"},)"
-           R"({"type":"int64","optional":true,"field":"txnNumber"},)"
-           R"({"type":"int64","optional":true,"field":"wallTime"}],)"
-           R"("optional":false,"name":"io.debezium.connector.mongo.Source","version":1,)"
-           R"("field":"source"})";
+           R"({"type":"int32","optional":false,"field":"ord"})";
+    if (!current)
+        out += R"(,{"type":"int64","optional":true,"field":"h"},)"
+               R"({"type":"int64","optional":true,"field":"tord"},)"
+               R"({"type":"string","optional":true,"field":"stxnid"})";
+    if (!v1_4)
+        out += R"(,{"type":"string","optional":true,"field":"lsid"},)"
+               R"({"type":"int64","optional":true,"field":"txnNumber"})";
+    if (current)
+        out += R"(,{"type":"int64","optional":true,"field":"wallTime"})";
+    out += R"(],"optional":false,"name":"io.debezium.connector.mongo.Source",)";
+    if (current)
+        out += R"("version":1,)";
+    out += R"("field":"source"})";
+    return out;
 }
 
 } // namespace cdc::event

@@ -224,6 +224,14 @@ std::vector<config::option> supported_rows() {
          .doc = "Keys and values are {\"schema\": ..., \"payload\": ...}, not the payload alone; a "
                 "sink may override it",
          .group = topics},
+        {.name = "event.shape",
+         .type = option_type::enumeration,
+         .fallback = "current",
+         .doc =
+             "Fields of a value and of its source: those of Debezium 3.x (with source.rs), of 1.8 "
+             "and 1.9, or of 1.4 to 1.7 (patch and filter)",
+         .group = topics,
+         .allowed = {"current", "1.8", "1.4"}},
         {.name = "json.serialization.mode",
          .type = option_type::enumeration,
          .fallback = "legacy",

@@ -105,7 +105,16 @@ void check_members(config::option_check& check) {
                       "true, or a connection string mongodb://host:port/... with one host");
 }
 
+void check_shape(config::option_check& check) {
+    const auto& of = check.of();
+    if (of.has("event.shape") && of.text("event.shape") == "1.4" && of.has("capture.mode") &&
+        of.text("capture.mode") != "change_streams")
+        check.mistake("capture.mode", "looks up documents that event.shape 1.4 has no place for",
+                      "change_streams");
+}
+
 void check_all(config::option_check& check) {
+    check_shape(check);
     check_serialization(check);
     check_members(check);
     check_lists(check);
@@ -182,6 +191,10 @@ connector_options make_connector_options(const config::values& values) {
     out.skip_without_change = values.boolean("skip.messages.without.change");
 
     out.tombstones_on_delete = values.boolean("tombstones.on.delete");
+    const std::string& shape = values.text("event.shape");
+    out.event_shape = shape == "1.8"   ? event::event_shape::v1_8
+                      : shape == "1.4" ? event::event_shape::v1_4
+                                       : event::event_shape::current;
     out.json_serialization = serialization_mode(values.text("json.serialization.mode"));
     out.bare_nonfinite_numbers = values.text("json.nonfinite.numbers") == "bare";
     out.max_batch_size = static_cast<std::size_t>(values.integer("max.batch.size"));

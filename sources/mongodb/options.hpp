@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/event/event_shape.hpp"
 #include "core/event/json_formats.hpp"
 
 #include <chrono>
@@ -57,6 +58,7 @@ struct connector_options {
     bool skip_without_change = false;       ///< skip.messages.without.change
 
     bool tombstones_on_delete = true;
+    event::event_shape event_shape = event::event_shape::current;
     event::json_serialization_mode json_serialization = event::json_serialization_mode::legacy;
     bool bare_nonfinite_numbers = false; ///< see event::formats_of
     std::size_t max_batch_size = 2048;   ///< upper bound of the change stream cursor's batchSize

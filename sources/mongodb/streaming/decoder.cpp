@@ -85,6 +85,7 @@ class reader {
                 out_.cluster_time = c.as_timestamp();
                 has_time_ = true;
             } else if (name == "documentKey" && is_document(c)) {
+                out_.document_key = c.as_document();
                 read_key(c.as_document());
             }
             break;

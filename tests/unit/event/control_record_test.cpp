@@ -99,7 +99,7 @@ TEST_CASE("a control record carries its schema like a data record", "[event]") {
         R"({"type":"struct","fields":[{"type":"string","optional":false,"field":"db"},)"
         R"({"type":"string","optional":true,"field":"coll"}],"optional":true,"field":)";
     CHECK(*r.value == R"({"schema":{"type":"struct","fields":[)" +
-                          std::string(event::source_info::schema()) +
+                          std::string(event::source_info::schema(event::event_shape::current)) +
                           R"(,{"type":"string","optional":false,"field":"type"},)" + name_fields +
                           R"("ns"},)" + name_fields +
                           R"("to"},{"type":"string","optional":true,"field":"from"},)"
