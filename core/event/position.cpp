@@ -15,10 +15,13 @@ namespace {
 constexpr std::string_view timestamp_mark = "82";
 constexpr std::size_t time_end = 18;
 constexpr std::size_t version_end = 22;
+// Behind the kind come the number of the event within its transaction and whether it is an
+// invalidate (6E no, 6F yes).
+constexpr std::string_view yes_mark = "6F";
 
-std::optional<std::uint32_t> read_hex(std::string_view eight_digits) noexcept {
+std::optional<std::uint32_t> read_hex(std::string_view digits) noexcept {
     std::uint32_t out = 0;
-    for (const char c : eight_digits) {
+    for (const char c : digits) {
         std::uint32_t digit;
         if (c >= '0' && c <= '9')
             digit = static_cast<std::uint32_t>(c - '0');
@@ -31,6 +34,24 @@ std::optional<std::uint32_t> read_hex(std::string_view eight_digits) noexcept {
         out = out << 4 | digit;
     }
     return out;
+}
+
+/// Cuts a number that is not negative off: 29 is 0, 2B to 32 are followed by 1 to 8 bytes.
+bool skip_number(std::string_view& rest) noexcept {
+    if (rest.starts_with("29")) {
+        rest.remove_prefix(2);
+        return true;
+    }
+    if (rest.size() < 2)
+        return false;
+    const auto first = read_hex(rest.substr(0, 2));
+    if (!first || *first < 0x2b || *first > 0x32)
+        return false;
+    const std::size_t digits = 2 * (1 + (*first - 0x2a));
+    if (rest.size() < digits)
+        return false;
+    rest.remove_prefix(digits);
+    return true;
 }
 
 error::diagnostics invalid(std::string_view what) {
@@ -53,6 +74,17 @@ bool position::is_high_water() const noexcept {
         std::string_view{data_}.substr(time_end, version_end - time_end);
     const std::string_view kind = std::string_view{data_}.substr(version_end, 2);
     return (version == "2B02" || version == "2B04") && kind == "29";
+}
+
+bool position::is_from_invalidate() const noexcept {
+    if (!time_of(data_) || data_.size() < version_end)
+        return false;
+    const std::string_view version =
+        std::string_view{data_}.substr(time_end, version_end - time_end);
+    if (version != "2B02" && version != "2B04")
+        return false;
+    std::string_view rest = std::string_view{data_}.substr(version_end);
+    return skip_number(rest) && skip_number(rest) && rest.starts_with(yes_mark);
 }
 
 position position::clone() const {

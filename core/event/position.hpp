@@ -33,6 +33,10 @@ class position {
     /// recognised counts as an event token, which is the careful side.
     bool is_high_water() const noexcept;
 
+    /// True for the token of an `invalidate` event: only `startAfter` (MongoDB 4.2) opens a stream
+    /// behind it, `resumeAfter` is refused with 260.
+    bool is_from_invalidate() const noexcept;
+
     position clone() const;
 
     /// One line of JSON: {"resume_token":"<base64 of the BSON token>","data":"82…","sec":…,"ord":…}

@@ -108,23 +108,29 @@ error::result<bool> filters::wants(std::string_view db, std::string_view collect
     return answer;
 }
 
-error::result<bool> filters::decide(std::string_view db, std::string_view name_space) const {
+error::result<bool> filters::wants_database(std::string_view db) const {
+    if (is_internal(db, {}))
+        return false;
     if (!database_include_.empty()) {
         auto m = any_of(database_include_, db, database_include_option);
-        if (!m || !*m)
-            return m;
-    }
-    if (!collection_include_.empty()) {
-        auto m = any_of(collection_include_, name_space, collection_include_option);
         if (!m || !*m)
             return m;
     }
     auto m = any_of(database_exclude_, db, database_exclude_option);
     if (!m)
         return m;
-    if (*m)
-        return false;
-    m = any_of(collection_exclude_, name_space, collection_exclude_option);
+    return !*m;
+}
+
+error::result<bool> filters::decide(std::string_view db, std::string_view name_space) const {
+    if (auto m = wants_database(db); !m || !*m)
+        return m;
+    if (!collection_include_.empty()) {
+        auto m = any_of(collection_include_, name_space, collection_include_option);
+        if (!m || !*m)
+            return m;
+    }
+    auto m = any_of(collection_exclude_, name_space, collection_exclude_option);
     if (!m)
         return m;
     return !*m;

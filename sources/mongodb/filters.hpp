@@ -41,6 +41,9 @@ class filters {
     /// limits.
     error::result<bool> wants(std::string_view db, std::string_view collection);
 
+    /// What the database lists alone say; false for the server's own databases. Errors: as `wants`.
+    error::result<bool> wants_database(std::string_view db) const;
+
     /// The compiled items in their order, for whoever writes them down for the server.
     const std::vector<pattern>& database_include() const noexcept { return database_include_; }
     const std::vector<pattern>& database_exclude() const noexcept { return database_exclude_; }

@@ -179,6 +179,7 @@ connector_options make_connector_options(const config::values& values) {
             out.target_collection = target.substr(dot + 1);
         }
     }
+    out.include_ddl_events = values.boolean("include.ddl.events");
     out.max_await_time = values.duration("cursor.max.await.time.ms");
 
     out.database_include = values.list("database.include.list");

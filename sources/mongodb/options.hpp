@@ -43,8 +43,9 @@ struct connector_options {
 
     mongodb::capture_mode capture_mode = mongodb::capture_mode::change_streams_update_full;
     mongodb::capture_scope capture_scope = mongodb::capture_scope::deployment;
-    std::string target_db;                       ///< set for the scopes database and collection
-    std::string target_collection;               ///< set for the scope collection; may hold dots
+    std::string target_db;         ///< set for the scopes database and collection
+    std::string target_collection; ///< set for the scope collection; may hold dots
+    bool include_ddl_events = false;
     std::chrono::milliseconds max_await_time{0}; ///< of a waiting getMore; 0 = the server's default
 
     /// Patterns as written, trimmed, without empty ones. At most one list of each pair is filled.

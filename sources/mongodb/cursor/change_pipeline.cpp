@@ -199,7 +199,7 @@ std::string stream_target::describe() const {
     return "?";
 }
 
-bson::document change_match(const filters& f) {
+bson::document change_match(const filters& f, bool namespace_events) {
     array_builder all;
     array_builder types;
     for (const auto* type : {"insert", "update", "replace", "delete"})
@@ -216,7 +216,15 @@ bson::document change_match(const filters& f) {
     const auto wanted = with_array("$and", all);
 
     bson::builder end;
-    end.string("operationType", "invalidate");
+    if (namespace_events) {
+        array_builder always;
+        for (const auto* type : {"invalidate", "drop", "rename", "dropDatabase"})
+            always.add_string(type);
+        const auto any = with_array("$in", always);
+        end.document("operationType", any);
+    } else {
+        end.string("operationType", "invalidate");
+    }
     const auto invalidate = end.finish();
     array_builder either;
     either.add(invalidate).add(wanted);
@@ -231,11 +239,12 @@ database_command open_change_stream(const stream_target& target, const open_at& 
     if (target.scope == capture_scope::deployment)
         stage.boolean("allChangesForCluster", true);
     if (const auto* position = std::get_if<event::position>(&at))
-        stage.document("resumeAfter", position->token());
+        stage.document(position->is_from_invalidate() ? "startAfter" : "resumeAfter",
+                       position->token());
     else if (const auto* time = std::get_if<bson::timestamp>(&at))
         stage.timestamp("startAtOperationTime", *time);
     const auto change_stream = stage.finish();
-    const auto match = change_match(f);
+    const auto match = change_match(f, target.namespace_events);
     return aggregate(target, change_stream, &match);
 }
 

@@ -18,12 +18,14 @@ struct stream_target {
     std::string db;         ///< for the scopes database and collection
     std::string collection; ///< for the scope collection; may hold dots
     bool update_lookup = false;
+    bool namespace_events = false; ///< drop, rename, dropDatabase
 
     /// For people: "the deployment", "database x", "collection x.y".
     std::string describe() const;
 };
 
-/// Where a change stream is opened: from now, behind a position, or at a time (inclusive).
+/// Where a change stream is opened: from now, behind a position (with `startAfter` when it is one
+/// of an invalidate, else with `resumeAfter`), or at a time (inclusive).
 using open_at = std::variant<std::monostate, event::position, bson::timestamp>;
 
 /// A command and the database it goes to.
@@ -33,11 +35,12 @@ struct database_command {
 };
 
 /// The `$match` stage's condition: data events (insert, update, replace, delete) of the namespaces
-/// that `f` wants, and every `invalidate`. Never keeps back what `f` would let pass; for literal
+/// that `f` wants, every `invalidate`, and with `namespace_events` every drop, rename and
+/// dropDatabase. Never keeps back what `f` would let pass; for literal
 /// items it lets pass nothing else, for some regexes it is rougher (see namespace_condition) and
 /// the exact check is the reader's. Uses only what MongoDB has had since 4.0: `$match` with
 /// `$or`, `$and`, `$nor`, `$in` and regular expressions on `ns.db`, `ns.coll` and `operationType`.
-bson::document change_match(const filters& f);
+bson::document change_match(const filters& f, bool namespace_events = false);
 
 /// The `aggregate` that opens a change stream, with `cursor: {batchSize: 0}`: it then answers at
 /// once, also when the stream starts far behind.

@@ -29,6 +29,7 @@ cursor::stream_target make_stream_target(const connector_options& o) {
     out.scope = o.capture_scope;
     out.db = o.target_db;
     out.collection = o.target_collection;
+    out.namespace_events = o.include_ddl_events;
     out.update_lookup = o.capture_mode == capture_mode::change_streams_update_full;
     return out;
 }

@@ -2,6 +2,7 @@
 #include "sources/mongodb/streaming/stream_batch.hpp"
 
 #include "sources/mongodb/streaming/decoder.hpp"
+#include "sources/mongodb/streaming/namespace_event.hpp"
 
 namespace cdc::mongodb::streaming {
 
@@ -15,9 +16,10 @@ bool makes_records(event::operation op) noexcept {
 } // namespace
 
 stream_batch::stream_batch(cursor::change_reply reply, std::optional<event::position> end,
-                           filters& f)
+                           filters& f, bool namespace_events)
     : reply_(std::move(reply))
-    , end_(std::move(end)) {
+    , end_(std::move(end))
+    , namespace_events_(namespace_events) {
     std::size_t count = 0;
     for (bson::cursor c(reply_.batch); c.next();)
         ++count;
@@ -28,28 +30,35 @@ stream_batch::stream_batch(cursor::change_reply reply, std::optional<event::posi
             stop(std::move(decoded).error());
             return;
         }
-        if (decoded->op == event::operation::invalidate) {
-            stop(error::fail(
-                error::errc::unsupported,
-                "the change stream was invalidated: what it watches was dropped or renamed. The "
-                "events in front of that are delivered; a stream that was invalidated cannot go "
-                "on. To start anew from now, give the connector another name"));
+        const auto taken = take(*decoded, c.as_document(), f);
+        if (!taken) {
+            stop(taken.error());
             return;
         }
-        if (!makes_records(decoded->op)) {
-            ++skipped_;
-            continue;
-        }
-        const auto wanted = f.wants(decoded->db, decoded->collection);
-        if (!wanted) {
-            stop(wanted.error());
-            return;
-        }
-        if (*wanted)
-            events_.push_back(*decoded);
-        else
+        if (!*taken)
             ++skipped_;
     }
+}
+
+error::result<bool> stream_batch::take(event::change_event e, bson::view change, filters& f) {
+    if (makes_records(e.op)) {
+        const auto wanted = f.wants(e.db, e.collection);
+        if (wanted && *wanted)
+            events_.push_back(e);
+        return wanted;
+    }
+    if (!namespace_events_ || !is_namespace_event(e.operation_type))
+        return false;
+    auto control = control_of(e, change, f);
+    if (!control)
+        return std::move(control).error();
+    if (!*control)
+        return false;
+    controls_.push_back(std::move(**control));
+    e.op = event::operation::control;
+    e.control = &controls_.back();
+    events_.push_back(e);
+    return true;
 }
 
 void stream_batch::stop(error::diagnostics why) {

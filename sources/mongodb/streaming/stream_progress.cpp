@@ -28,7 +28,12 @@ event::position behind(const cursor::change_reply& reply) {
 
 } // namespace
 
-cursor::open_at stream_progress::next_opening() const {
+cursor::open_at stream_progress::next_opening(bool start_after) const {
+    if (!start_after && at_.is_from_invalidate()) {
+        const auto time = at_.cluster_time();
+        return time.i == UINT32_MAX ? bson::timestamp{time.t + 1, 0}
+                                    : bson::timestamp{time.t, time.i + 1};
+    }
     if (!at_.empty())
         return at_.clone();
     if (start_time_)

@@ -26,8 +26,9 @@ class stream_progress {
         : at_(std::move(from)) {}
 
     /// Where to open: behind the last position that counts, else at the first opening's time, else
-    /// from now.
-    cursor::open_at next_opening() const;
+    /// from now. Without `start_after`, which servers have since 4.2, what is behind an invalidate
+    /// is opened at the time that follows: nothing comes between.
+    cursor::open_at next_opening(bool start_after = true) const;
     bool opens_with_token() const noexcept { return !at_.empty(); }
 
     /// The stream was opened at `next_opening`; `reply` is the aggregate's. Gives the position to

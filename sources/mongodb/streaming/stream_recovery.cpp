@@ -10,6 +10,25 @@ namespace cdc::mongodb::streaming {
 
 namespace asio = boost::asio;
 
+bool stream_source::reopens_without(error::diagnostics& refused, const cursor::open_at& at) {
+    const auto* position = std::get_if<event::position>(&at);
+    const auto verdict =
+        features_.on_opening_error(refused, position && position->is_from_invalidate());
+    switch (verdict.what) {
+    case cursor::stream_features::verdict::kind::unrelated:
+        return false;
+    case cursor::stream_features::verdict::kind::open_again:
+        logger_.warn("change stream of {}: {} ({})", settings_.target.describe(), verdict.text,
+                     refused.describe());
+        return true;
+    case cursor::stream_features::verdict::kind::fail:
+        refused.code = error::errc::unsupported;
+        refused.text = verdict.text;
+        return false;
+    }
+    return false;
+}
+
 /// The server takes a time before its set's own first entry for one that it still knows everything
 /// since. After the set was made anew (same name, new history) that hides a gap.
 asio::awaitable<error::result<void>> stream_source::compare_with_oplog() {

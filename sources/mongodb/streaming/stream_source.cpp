@@ -38,6 +38,7 @@ stream_source::stream_source(asio::any_io_executor reactor,
     , settings_(std::move(settings))
     , filters_(std::move(f))
     , policy_(settings_.target.describe(), settings_.backoff, settings_.seed)
+    , features_(false, false)
     , history_(*runner_, settings_.target)
     , cursor_(*runner_, {settings_.batch_size, settings_.max_await})
     , watch_(std::move(watch))
@@ -81,8 +82,9 @@ asio::awaitable<error::result<std::unique_ptr<cdc::source::batch>>> stream_sourc
             auto taken = std::move(*waiting_);
             waiting_.reset();
             fetcher_.notify(); // the next getMore goes out while this one is decoded and handled
-            auto batch = std::make_unique<stream_batch>(std::move(taken.reply),
-                                                        std::move(taken.end), filters_);
+            auto batch =
+                std::make_unique<stream_batch>(std::move(taken.reply), std::move(taken.end),
+                                               filters_, settings_.target.namespace_events);
             skipped_ += batch->skipped();
             if (batch->stopped()) {
                 end_with(*batch->stopped());
@@ -171,7 +173,11 @@ asio::awaitable<void> stream_source::fetch() {
         }
         if (done && !cancelled_) {
             where = cursor::phase::get_more;
-            done = co_await read();
+            auto read_on = co_await read();
+            if (!read_on)
+                done = std::move(read_on).error();
+            else if (*read_on == reading::reopen)
+                continue;
         }
         if (done || cancelled_ || failed_)
             break;
@@ -212,6 +218,7 @@ asio::awaitable<error::result<void>> stream_source::connect() {
     if (!version)
         co_return std::move(version).error();
     server_version_ = std::move(*version);
+    features_.on_connected(server_version_);
     set_name_ = server->set_name;
     host_ = server->host;
     if (auto kill = session_.on_connected(*server)) {
@@ -243,14 +250,18 @@ asio::awaitable<error::result<void>> stream_source::open() {
         if (cancelled_)
             co_return cancelled();
     }
-    const auto at = progress_.next_opening();
+    const auto at = progress_.next_opening(features_.start_after());
     const bool from_now = std::holds_alternative<std::monostate>(at);
     auto aggregate = cursor::open_change_stream(settings_.target, at, filters_);
     in_flight_ = flight::other;
     auto reply = co_await cursor_.open(std::move(aggregate));
     in_flight_ = flight::none;
-    if (!reply)
-        co_return std::move(reply).error();
+    if (!reply) {
+        auto refused = std::move(reply).error();
+        if (reopens_without(refused, at))
+            co_return co_await open();
+        co_return refused;
+    }
     auto moved = progress_.on_opened(*reply);
     if (!moved)
         co_return std::move(moved).error();
@@ -269,12 +280,12 @@ asio::awaitable<error::result<void>> stream_source::open() {
     co_return error::result<void>{};
 }
 
-asio::awaitable<error::result<void>> stream_source::read() {
+asio::awaitable<error::result<stream_source::reading>> stream_source::read() {
     for (;;) {
         while (waiting_ && !cancelled_ && !failed_ && !must_move())
             co_await fetcher_.wait();
         if (cancelled_ || failed_)
-            co_return error::result<void>{};
+            co_return reading::over;
         if (must_move())
             co_return error::fail(error::errc::network, watch_->reason());
         if (!cursor_.is_open())
@@ -286,12 +297,8 @@ asio::awaitable<error::result<void>> stream_source::read() {
         if (!reply)
             co_return std::move(reply).error();
         if (cancelled_ || failed_)
-            co_return error::result<void>{};
-        if (ends_with_invalidate(*reply)) {
-            // Its token is no place to resume at; the batch's decoding ends the stream.
-            hand_over(std::move(*reply), std::nullopt);
-            co_return error::result<void>{};
-        }
+            co_return reading::over;
+        const bool invalidated = ends_with_invalidate(*reply);
         auto end = progress_.on_reply(*reply);
         if (progress_.needs_proof()) {
             auto proved = co_await prove();
@@ -299,11 +306,21 @@ asio::awaitable<error::result<void>> stream_source::read() {
                 co_return std::move(proved).error();
             end = progress_.on_reply(*reply);
         }
+        if (invalidated && !end)
+            co_return error::fail(error::errc::protocol,
+                                  "the server ends the change stream where it was opened");
         if (end || !reply->empty())
             policy_.on_progress();
         if (std::exchange(troubled_, false))
             logger_.info("reads changes again from {}", host_);
         hand_over(std::move(*reply), std::move(end));
+        if (invalidated) {
+            logger_.info("{} was dropped or renamed, which ends a change stream; it is opened "
+                         "again behind that",
+                         settings_.target.describe());
+            ++reopened_;
+            co_return reading::reopen;
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 #include "sources/mongodb/cursor/change_cursor.hpp"
 #include "sources/mongodb/cursor/command_runner.hpp"
 #include "sources/mongodb/cursor/resume_policy.hpp"
+#include "sources/mongodb/cursor/stream_features.hpp"
 #include "sources/mongodb/filters.hpp"
 #include "sources/mongodb/streaming/old_session.hpp"
 #include "sources/mongodb/streaming/oplog_history.hpp"
@@ -42,8 +43,11 @@ struct stream_settings {
 /// While a batch is handled the next getMore is in flight; at most one finished reply waits. So two
 /// replies are held at most, the one that is handled included.
 ///
+/// A stream that was invalidated (what a narrow target watches was dropped or renamed) is opened
+/// again behind that at once; the invalidate's position counts like any other.
+///
 /// Terminal errors: position_lost (the text names the position's time and the oplog's range, as far
-/// as the user may see it), unsupported (a standalone, a sharded cluster, an invalidated stream),
+/// as the user may see it), unsupported (a standalone, a sharded cluster),
 /// configuration, authentication, bad_data, server. Every later call gives the same error.
 ///
 /// With a `watch` it reads from the primary as far as known: when the watch tells that the member
@@ -87,12 +91,16 @@ class stream_source final : public source::source {
     };
     /// What a cancel may cut off at once.
     enum class flight { none, get_more, other };
+    /// How reading ended without an error.
+    enum class reading { over, reopen };
 
     boost::asio::awaitable<void> run_fetch();
     boost::asio::awaitable<void> fetch();
     boost::asio::awaitable<error::result<void>> connect();
     boost::asio::awaitable<error::result<void>> open();
-    boost::asio::awaitable<error::result<void>> read();
+    boost::asio::awaitable<error::result<reading>> read();
+    /// Whether the stream, refused at `at`, is to be opened again without what the server lacks.
+    bool reopens_without(error::diagnostics& refused, const cursor::open_at& at);
     boost::asio::awaitable<error::result<void>> compare_with_oplog();
     boost::asio::awaitable<error::result<void>> prove();
     /// False when the stream is over.
@@ -109,6 +117,7 @@ class stream_source final : public source::source {
     stream_settings settings_;
     filters filters_;
     cursor::resume_policy policy_;
+    cursor::stream_features features_;
     oplog_history history_;
     cursor::change_cursor cursor_;
     stream_progress progress_;

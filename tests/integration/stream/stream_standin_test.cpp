@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The change stream source, with the driver, against the stand-in replica set.
-#include "sources/mongodb/modes/connector.hpp"
-#include "tests/support/await.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/driver_fixture.hpp"
-#include "tests/support/lateness.hpp"
-#include "tests/support/standin/replica_set.hpp"
+#include "tests/integration/stream/stream_test.hpp"
 
 #include <fmt/format.h>
-
-#include <chrono>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 using namespace cdc;
 using namespace cdc::test;
@@ -21,90 +10,6 @@ namespace asio = boost::asio;
 using mongodb::capture_mode;
 using mongodb::capture_scope;
 using mongodb::streaming::stream_source;
-
-namespace {
-
-/// What came, as text: "insert shop.orders 7".
-struct arrived {
-    std::vector<std::string> events;
-    std::vector<bool> has_after;
-    event::position last; ///< the last that may be stored
-    std::optional<error::diagnostics> error;
-};
-
-asio::awaitable<bool> next(stream_source& from, arrived& into) {
-    auto batch = co_await from.next_batch();
-    if (!batch) {
-        into.error = batch.error();
-        co_return false;
-    }
-    for (const auto& e : (*batch)->events()) {
-        into.events.push_back(
-            fmt::format("{} {}.{} {}", e.operation_type, e.db, e.collection, e.id->as_int32()));
-        into.has_after.push_back(e.after.has_value());
-        into.last = event::position(e.resume_token, e.cluster_time);
-    }
-    if ((*batch)->end())
-        into.last = (*batch)->end()->clone();
-    co_return true;
-}
-
-asio::awaitable<void> events(stream_source& from, arrived& into, std::size_t count) {
-    while (into.events.size() < count) {
-        const bool came = co_await next(from, into);
-        if (!came)
-            break;
-    }
-}
-
-struct stream_test : driver_fixture {
-    std::optional<standin::replica_set> set;
-    mongodb::connector_options options;
-    std::unique_ptr<stream_source> source;
-    lateness late{{&reactor}};
-
-    explicit stream_test(standin::replica_set_options set_options = {}) {
-        set.emplace(std::move(set_options));
-        options.connection_string = set->uri();
-        options.max_await_time = std::chrono::milliseconds(100);
-        options.socket_timeout = std::chrono::milliseconds(5000);
-        options.server_selection_timeout = std::chrono::milliseconds(3000);
-        options.capture_mode = capture_mode::change_streams;
-    }
-    ~stream_test() {
-        stop();
-        CHECK(late.stop("stream from the stand-in") < 3);
-        CHECK(usleeps() == 0);
-    }
-
-    error::result<void> start(event::position from = {}) {
-        stop();
-        auto made =
-            mongodb::modes::make_connector_source(options, reactor.executor(), blocking, logger);
-        REQUIRE(made);
-        source = std::move(*made);
-        return await_on(reactor, source->start(std::move(from)));
-    }
-    void stop() {
-        if (source)
-            await_on(reactor, source->stop());
-        source.reset();
-    }
-    void take(arrived& into, std::size_t count) { await_on(reactor, events(*source, into, count)); }
-    bool take_batch(arrived& into) { return await_on(reactor, next(*source, into)); }
-
-    void run(const std::string& db, const std::string& command) {
-        const auto reply = set->run_json(db, command);
-        INFO(command);
-        REQUIRE(bson::find(reply, "ok")->truthy());
-    }
-    void insert(const std::string& db, const std::string& collection, int id) {
-        run(db, fmt::format(R"({{"insert": "{}", "documents": [{{"_id": {}, "v": 1}}]}})",
-                            collection, id));
-    }
-};
-
-} // namespace
 
 TEST_CASE("three scopes show what happens in them", "[stream][standin]") {
     struct row {
@@ -316,24 +221,8 @@ TEST_CASE("a position that left the oplog is lost, whatever kind of token it is"
     }
 }
 
-TEST_CASE("a dropped collection ends the stream of that collection", "[stream][standin]") {
-    stream_test t;
-    t.options.capture_scope = capture_scope::collection;
-    t.options.target_db = "shop";
-    t.options.target_collection = "orders";
-    t.options.collection_include = {"shop.orders"};
-    REQUIRE(t.start());
-    t.insert("shop", "orders", 1);
-    t.run("shop", R"({"drop": "orders"})");
-    arrived got;
-    t.take(got, 100);
-    CHECK(got.events == std::vector<std::string>{"insert shop.orders 1"});
-    REQUIRE(got.error);
-    CHECK(got.error->code == error::errc::unsupported);
-    CHECK(got.error->text.find("invalidated") != std::string::npos);
-}
-
-TEST_CASE("a collection that does not exist yet is waited for", "[stream][standin]") {
+TEST_CASE("fault 73: a collection that does not exist yet is waited for",
+          "[stream][standin][fault-73]") {
     stream_test t;
     t.options.capture_scope = capture_scope::collection;
     t.options.target_db = "later";

@@ -33,16 +33,21 @@ std::uint32_t second_of(bson::view resume_token) {
     return event::position::time_of(bson::find(resume_token, "_data")->as_string())->t;
 }
 
+bool is_invalidate(bson::view change) {
+    const auto type = bson::find(change, "operationType");
+    return type && type->as_string() == "invalidate";
+}
+
 bool for_an_event(bson::view resume_token) {
     return !event::position(resume_token, {}).is_high_water();
 }
 
 } // namespace
 
-bson::document fake_set::event_token(std::uint32_t second) {
-    return token(fmt::format("82{:08X}000000012B022C0100296E5A100404382D02B7CA4A80BCBA354CBAD771BF"
+bson::document fake_set::event_token(std::uint32_t second, bool invalidate) {
+    return token(fmt::format("82{:08X}000000012B022C010029{}5A100404382D02B7CA4A80BCBA354CBAD771BF"
                              "461E5F696400290004",
-                             second));
+                             second, invalidate ? "6F" : "6E"));
 }
 
 bson::document fake_set::high_water_token(std::uint32_t second) {
@@ -58,7 +63,7 @@ std::uint32_t fake_set::add(std::int32_t id, std::string type, std::string db,
     bson::builder k;
     k.int32("_id", id);
     const auto key = k.finish();
-    const auto id_token = event_token(second);
+    const auto id_token = event_token(second, type == "invalidate");
     bson::builder b;
     b.document("_id", id_token).string("operationType", type).timestamp("clusterTime", {second, 1});
     if (type == "insert" || type == "replace")
@@ -124,7 +129,15 @@ error::result<bson::document> fake_set::aggregate(bson::view command) {
     opened.push_back(bson::document::copy_of(stage->as_document()));
     cursor_state c;
     auto resume_token = high_water_token(now_);
-    if (const auto after = bson::find(stage->as_document(), "resumeAfter")) {
+    const auto start_after = bson::find(stage->as_document(), "startAfter");
+    if (start_after && !has_start_after)
+        return server_error(40415);
+    auto after = bson::find(stage->as_document(), "resumeAfter");
+    if (after && event::position(after->as_document(), {}).is_from_invalidate())
+        return server_error(260);
+    if (start_after)
+        after = start_after;
+    if (after) {
         resume_token = bson::document::copy_of(after->as_document());
         c.behind = second_of(resume_token);
         if (for_an_event(resume_token))
@@ -132,9 +145,10 @@ error::result<bson::document> fake_set::aggregate(bson::view command) {
         else
             c.must_reach = c.behind;
         c.at_event = c.from_event != 0;
+        c.event = bson::find(resume_token, "_data")->as_string();
     } else if (const auto at = bson::find(stage->as_document(), "startAtOperationTime")) {
         c.must_reach = at->as_timestamp().t;
-        c.behind = c.must_reach - 1;
+        c.behind = c.must_reach - (at->as_timestamp().i > 1 ? 0 : 1); // events have the number 1
         resume_token = high_water_token(c.behind);
     } else {
         c.behind = now_;
@@ -168,20 +182,21 @@ error::result<bson::document> fake_set::get_more(bson::view command, bool& wait)
             break;
         }
         batch.push_back(&e);
+        if (is_invalidate(e.change))
+            break;
     }
     if (!batch.empty() && c.from_event != 0 && c.from_event < oldest_)
         return fail(280);
     c.read = true;
-    const bool ended =
-        !batch.empty() && bson::find(batch.back()->change, "operationType") &&
-        bson::find(batch.back()->change, "operationType")->as_string() == "invalidate";
+    const bool ended = !batch.empty() && is_invalidate(batch.back()->change);
     if (!batch.empty()) {
         c.behind = batch.back()->second;
+        c.event = bson::find_path(batch.back()->change, "_id._data")->as_string();
         c.from_event = 0;
         c.at_event = true;
     }
     const bool at_last_event = c.at_event && (more || ended || c.behind == now_);
-    const auto behind = at_last_event ? event_token(c.behind) : high_water_token(now_);
+    const auto behind = at_last_event ? token(c.event) : high_water_token(now_);
     const auto data = bson::find(behind, "_data")->as_string();
     if (batch.empty() && wait && c.last == data)
         return bson::document{}; // nothing to tell: it waits
@@ -316,7 +331,8 @@ asio::awaitable<error::result<bson::document>> fake_runner::command(std::string 
     }
     if (name == "aggregate") {
         auto opened = set_.aggregate(command);
-        set_.cursors_.at(set_.next_cursor_).session = session_;
+        if (opened)
+            set_.cursors_.at(set_.next_cursor_).session = session_;
         co_return opened;
     }
     if (name == "killCursors") {

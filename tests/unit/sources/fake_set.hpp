@@ -37,7 +37,7 @@ class fake_set {
     /// Entries before `second` leave the oplog.
     void truncate_before(std::uint32_t second) { oldest_ = second; }
 
-    static bson::document event_token(std::uint32_t second);
+    static bson::document event_token(std::uint32_t second, bool invalidate = false);
     static bson::document high_water_token(std::uint32_t second);
 
     struct fault {
@@ -49,8 +49,9 @@ class fake_set {
     };
     std::deque<fault> faults;
 
-    bool gives_tokens = true;   ///< postBatchResumeToken, since 4.0.7
-    bool readable_oplog = true; ///< by the user
+    bool gives_tokens = true;    ///< postBatchResumeToken, since 4.0.7
+    bool readable_oplog = true;  ///< by the user
+    bool has_start_after = true; ///< since 4.2
     std::string set_name = "rs0";
     std::string server_type = "RSPrimary";
 
@@ -82,7 +83,8 @@ class fake_set {
         std::uint32_t must_reach = 0; ///< a time that must be in the oplog at the first read
         bool at_event = false;        ///< `behind` is an event's, not only a time
         bool read = false;
-        std::string last; ///< `_data` of the token given last
+        std::string event; ///< `_data` of the token of the event at `behind`
+        std::string last;  ///< `_data` of the token given last
         std::int32_t session = 0;
     };
 

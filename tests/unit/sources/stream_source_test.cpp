@@ -286,32 +286,6 @@ TEST_CASE("a server that turns out to be of another set is refused", "[sources][
     f.run(another_set(f));
 }
 
-static asio::awaitable<void> invalidated(stream_fixture& f) {
-    f.set.add(0);
-    f.set.add(1);
-    f.set.add(2);
-    f.set.add(0, "invalidate");
-    co_await start_at_high_water(f, 1000);
-    received got;
-    co_await take_events(*f.source, got, 10);
-    CHECK(got.ids == numbers(3));
-    REQUIRE(got.error);
-    CHECK(got.error->code == error::errc::unsupported);
-    CHECK(got.error->text.find("invalidated") != std::string::npos);
-    // No position reaches the invalidate.
-    CHECK(got.ends.back().cluster_time().t <= 1003);
-    received again;
-    co_await take_error(*f.source, again);
-    CHECK(again.error->text == got.error->text);
-    CHECK(f.set.opened.size() == 1);
-    co_await f.source->stop();
-}
-
-TEST_CASE("an invalidate ends the stream behind the events before it", "[sources][stream]") {
-    stream_fixture f;
-    f.run(invalidated(f));
-}
-
 static asio::awaitable<void> unreadable(stream_fixture& f) {
     f.settings.batch_size = 10;
     f.set.add(0);
