@@ -189,7 +189,7 @@ asio::awaitable<void> check_mongodb(config::values values, source_environment en
         check.report(verdict::fail, "connect", made.error().describe());
         co_return;
     }
-    mongodb_items items(**made, check, options.topic_prefix);
+    mongodb_items items(**made, check, options.names.prefix);
     co_await items.run();
     co_await (*made)->stop();
 }

@@ -26,7 +26,7 @@ class envelope_encoder final : public pipeline::encoder {
         , topics_(std::move(topics))
         , logger_(std::move(logger)) {
         settings_.connector.version = version();
-        settings_.connector.name = options.topic_prefix;
+        settings_.connector.name = options.names.prefix;
         settings_.connector.shape = options.event_shape;
         settings_.with_schemas = with_schemas;
         settings_.tombstones_on_delete = options.tombstones_on_delete;
@@ -82,7 +82,7 @@ error::result<source_parts> make_mongodb_parts(const config::values& values,
         options, environment.executor, *environment.blocking, environment.logger.named("mongodb"));
     if (!made)
         return made.error();
-    auto topics = std::make_shared<event::topic_table>(options.topic_prefix);
+    auto topics = std::make_shared<event::topic_table>(options.names);
     auto rules = event::field_rules::compile(options.field_exclude, options.field_renames);
     if (!rules)
         return std::move(rules).error();
@@ -98,7 +98,7 @@ error::result<source_parts> make_mongodb_parts(const config::values& values,
         return std::make_shared<envelope_encoder>(*source, options, with_schemas, topics, fields,
                                                   logger);
     };
-    out.identity = [source, prefix = options.topic_prefix] {
+    out.identity = [source, prefix = options.names.prefix] {
         return mongodb_identity(source->set_name(), prefix);
     };
     out.options.connector = environment.connector;

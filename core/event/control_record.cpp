@@ -2,7 +2,6 @@
 #include "core/event/control_record.hpp"
 
 #include "core/event/envelope_schema.hpp"
-#include "core/event/topic_name.hpp"
 
 namespace cdc::event {
 
@@ -31,7 +30,7 @@ void write_name_schema(json::writer& out, std::string_view field) {
 }
 
 void write_schema(json::writer& out, const control_record& control, event_shape shape,
-                  std::string_view topic) {
+                  const naming& names, std::string_view topic) {
     out.raw(R"({"type":"struct","fields":[)");
     out.raw(source_info::schema(shape));
     out.raw(R"(,{"type":"string","optional":false,"field":"type"},)");
@@ -43,17 +42,17 @@ void write_schema(json::writer& out, const control_record& control, event_shape 
         out.raw("},");
     }
     out.raw(R"({"type":"int64","optional":true,"field":"ts_ms"}],"optional":false,"name":)");
-    out.string(control_schema_name(topic));
+    out.string(schema_name(names, topic, "Control"));
     out.raw("}");
 }
 
 } // namespace
 
-void write_control_key(json::writer& out, const control_record& control, std::string_view topic,
-                       bool with_schemas) {
+void write_control_key(json::writer& out, const control_record& control, const naming& names,
+                       std::string_view topic, bool with_schemas) {
     if (with_schemas) {
         out.raw(R"({"schema":)");
-        out.raw(key_schema(topic));
+        out.raw(key_schema(schema_name(names, topic, "Key")));
         out.raw(R"(,"payload":)");
     }
     out.raw(R"({"id":)");
@@ -62,12 +61,13 @@ void write_control_key(json::writer& out, const control_record& control, std::st
 }
 
 error::result<void> write_control_value(json::writer& out, const change_event& e,
-                                        const source_info& source, std::string_view topic,
-                                        bool with_schemas, std::int64_t now_ms) {
+                                        const source_info& source, const naming& names,
+                                        std::string_view topic, bool with_schemas,
+                                        std::int64_t now_ms) {
     const control_record& control = *e.control;
     if (with_schemas) {
         out.raw(R"({"schema":)");
-        write_schema(out, control, source.shape(), topic);
+        write_schema(out, control, source.shape(), names, topic);
         out.raw(R"(,"payload":)");
     }
     out.raw(R"({"source":)");

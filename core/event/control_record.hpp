@@ -3,6 +3,7 @@
 
 #include "core/error/result.hpp"
 #include "core/event/source_info.hpp"
+#include "core/event/topic_name.hpp"
 #include "core/json/writer.hpp"
 
 #include <cstdint>
@@ -42,13 +43,14 @@ struct control_record {
 };
 
 /// The key. `topic` is the whole topic.
-void write_control_key(json::writer& out, const control_record& control, std::string_view topic,
-                       bool with_schemas);
+void write_control_key(json::writer& out, const control_record& control, const naming& names,
+                       std::string_view topic, bool with_schemas);
 
 /// The value of `e`, whose `control` is set. `source` belongs to the event's namespace. Errors:
 /// bad_data when `lsid` is malformed; `out` then holds a part of the value.
 error::result<void> write_control_value(json::writer& out, const change_event& e,
-                                        const source_info& source, std::string_view topic,
-                                        bool with_schemas, std::int64_t now_ms);
+                                        const source_info& source, const naming& names,
+                                        std::string_view topic, bool with_schemas,
+                                        std::int64_t now_ms);
 
 } // namespace cdc::event

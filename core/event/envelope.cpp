@@ -4,7 +4,6 @@
 #include "core/event/control_record.hpp"
 #include "core/event/envelope_schema.hpp"
 #include "core/event/oplog_patch.hpp"
-#include "core/event/topic_name.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -233,13 +232,14 @@ outcome envelope::write_control(const change_event& e, std::int64_t now_ms,
     to.begin_record(topic, e.op);
     {
         json::writer out{to.buffer()};
-        write_control_key(out, *e.control, *topic, options_.with_schemas);
+        write_control_key(out, *e.control, topics_->names(), *topic, options_.with_schemas);
     }
     to.begin_value();
     {
         json::writer out{to.buffer()};
         const source_info source{options_.connector, e.db, e.collection};
-        if (!write_control_value(out, e, source, *topic, options_.with_schemas, now_ms))
+        if (!write_control_value(out, e, source, topics_->names(), *topic, options_.with_schemas,
+                                 now_ms))
             return malformed("lsid");
     }
     to.end_record(false);
@@ -309,8 +309,10 @@ const envelope::collection_texts& envelope::texts_of(const change_event& e) {
     std::string key_head = R"({"id":")";
     std::string value_name;
     if (options_.with_schemas) {
-        key_head = R"({"schema":)" + key_schema(*topic) + R"(,"payload":)" + key_head;
-        value_name = R"(")" + envelope_schema_name(*topic) + R"("},"payload":)";
+        key_head = R"({"schema":)" + key_schema(schema_name(topics_->names(), *topic, "Key")) +
+                   R"(,"payload":)" + key_head;
+        value_name =
+            R"(")" + schema_name(topics_->names(), *topic, "Envelope") + R"("},"payload":)";
     }
     auto made = std::make_unique<collection_texts>(collection_texts{
         std::string{e.db}, std::string{e.collection}, std::move(topic), std::move(key_head),

@@ -2,7 +2,6 @@
 #include "core/event/envelope_schema.hpp"
 
 #include "core/event/source_info.hpp"
-#include "core/event/topic_name.hpp"
 
 namespace cdc::event {
 
@@ -17,10 +16,10 @@ std::string json_field(std::string_view name) {
 
 } // namespace
 
-std::string key_schema(std::string_view topic) {
+std::string key_schema(std::string_view name) {
     return R"({"type":"struct","fields":[{"type":"string","optional":false,"field":"id"}],)"
            R"("optional":false,"name":")" +
-           key_schema_name(topic) + R"("})";
+           std::string{name} + R"("})";
 }
 
 std::string envelope_schema_head(event_shape shape) {

@@ -11,8 +11,8 @@ namespace cdc::event {
 /// Kafka Connect schemas of our records as JsonConverter writes them (property order: type, fields
 /// or items, optional, name, version, parameters, default, field).
 
-/// The whole schema object of a topic's keys.
-std::string key_schema(std::string_view topic);
+/// The whole schema object of keys, with its name.
+std::string key_schema(std::string_view name);
 
 /// The schema object of envelopes up to its name, the same for all topics; `"<name>"}` completes
 /// it.

@@ -37,28 +37,18 @@ std::string cleaned(std::string_view whole) {
 
 } // namespace
 
-std::string topic_name(std::string_view prefix, std::string_view db, std::string_view collection) {
-    std::string whole;
-    whole.append(prefix).append(".").append(db).append(".").append(collection);
+std::string topic_name(const naming& names, std::string_view db, std::string_view collection) {
+    std::string whole = names.prefix;
+    whole.append(names.delimiter).append(db).append(names.delimiter).append(collection);
     return cleaned(whole);
 }
 
-std::string control_topic_name(std::string_view prefix, std::string_view suffix) {
-    std::string whole;
-    whole.append(prefix).append(".").append(suffix);
-    return cleaned(whole);
+std::string control_topic_name(const naming& names, std::string_view suffix) {
+    return cleaned(std::string{names.prefix}.append(names.delimiter).append(suffix));
 }
 
-std::string key_schema_name(std::string_view topic) {
-    return std::string{topic} + ".Key";
-}
-
-std::string envelope_schema_name(std::string_view topic) {
-    return std::string{topic} + ".Envelope";
-}
-
-std::string control_schema_name(std::string_view topic) {
-    return std::string{topic} + ".Control";
+std::string schema_name(const naming& names, std::string_view topic, std::string_view kind) {
+    return adjusted(std::string{topic}.append(".").append(kind), names.schema_names);
 }
 
 } // namespace cdc::event

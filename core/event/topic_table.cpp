@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/event/topic_table.hpp"
 
-#include "core/event/topic_name.hpp"
-
 #include <utility>
 
 namespace cdc::event {
 
-topic_table::topic_table(std::string prefix)
-    : prefix_(std::move(prefix)) {}
-
 std::shared_ptr<const std::string> topic_table::topic(std::string_view db,
                                                       std::string_view collection) {
-    std::string name = topic_name(prefix_, db, collection);
+    std::string name = topic_name(names_, db, collection);
     auto& entries = by_topic_[name];
     for (const entry& e : entries)
         if (e.db == db && e.collection == collection)
@@ -27,9 +22,9 @@ std::shared_ptr<const std::string> topic_table::topic(std::string_view db,
 }
 
 std::shared_ptr<const std::string> topic_table::control_topic(std::string_view suffix) {
-    auto& topic = control_topics_[control_topic_name(prefix_, suffix)];
+    auto& topic = control_topics_[control_topic_name(names_, suffix)];
     if (!topic)
-        topic = std::make_shared<const std::string>(control_topic_name(prefix_, suffix));
+        topic = std::make_shared<const std::string>(control_topic_name(names_, suffix));
     return topic;
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "core/event/topic_name.hpp"
+
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cdc::event {
@@ -22,9 +25,12 @@ class topic_table {
         std::string second; ///< `db.collection` that came later
     };
 
-    explicit topic_table(std::string prefix);
+    explicit topic_table(naming names)
+        : names_(std::move(names)) {}
+    explicit topic_table(std::string prefix)
+        : topic_table(naming{std::move(prefix)}) {}
 
-    const std::string& prefix() const noexcept { return prefix_; }
+    const naming& names() const noexcept { return names_; }
 
     std::shared_ptr<const std::string> topic(std::string_view db, std::string_view collection);
 
@@ -41,7 +47,7 @@ class topic_table {
         std::string collection;
     };
 
-    std::string prefix_;
+    naming names_;
     std::map<std::string, std::vector<entry>, std::less<>> by_topic_;
     std::map<std::string, std::shared_ptr<const std::string>, std::less<>> control_topics_;
     std::vector<clash> clashes_;

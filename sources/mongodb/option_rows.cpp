@@ -54,7 +54,7 @@ std::string check_renamed_field(const std::string& item) {
     return event::field_rules::problem_of(item, true);
 }
 
-std::string check_topic_prefix(const std::string& text) {
+std::string check_topic_part(const std::string& text) {
     const bool good = text.find_first_not_of(
                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
                       std::string::npos;
@@ -221,8 +221,21 @@ std::vector<config::option> supported_rows() {
          .doc = "Logical name of the deployment: topics are prefix.database.collection",
          .group = topics,
          .required = true,
-         .check = check_topic_prefix,
+         .check = check_topic_part,
          .allowed_text = "letters, digits, _ . and -"},
+        {.name = "topic.delimiter",
+         .fallback = ".",
+         .doc = "Between prefix, database and collection in names of topics",
+         .group = topics,
+         .check = check_topic_part,
+         .allowed_text = "letters, digits, _ . and -"},
+        {.name = "schema.name.adjustment.mode",
+         .type = option_type::enumeration,
+         .fallback = "none",
+         .doc = "What becomes of characters in schema names that Avro does not take: they stay, "
+                "become _, or _u and their code",
+         .group = topics,
+         .allowed = {"none", "avro", "avro_unicode"}},
         {.name = "schemas.enable",
          .type = option_type::boolean,
          .fallback = "true",

@@ -163,7 +163,12 @@ connector_options make_connector_options(const config::values& values) {
     out.members_auto_discover = values.boolean("mongodb.members.auto.discover");
     out.heartbeat_frequency = values.duration("mongodb.heartbeat.frequency.ms");
 
-    out.topic_prefix = values.text("topic.prefix");
+    out.names.prefix = values.text("topic.prefix");
+    out.names.delimiter = values.text("topic.delimiter");
+    const std::string& adjustment = values.text("schema.name.adjustment.mode");
+    if (adjustment != "none")
+        out.names.schema_names = adjustment == "avro" ? event::name_adjustment::avro
+                                                      : event::name_adjustment::avro_unicode;
 
     out.capture_mode = values.text("capture.mode") == "change_streams"
                            ? capture_mode::change_streams

@@ -3,6 +3,7 @@
 
 #include "core/event/event_shape.hpp"
 #include "core/event/json_formats.hpp"
+#include "core/event/topic_name.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -39,7 +40,7 @@ struct connector_options {
     /// How often the member read from is asked whether it is still the primary, at least.
     std::chrono::milliseconds heartbeat_frequency{10000};
 
-    std::string topic_prefix;
+    event::naming names; ///< topic.prefix, topic.delimiter, schema.name.adjustment.mode
 
     mongodb::capture_mode capture_mode = mongodb::capture_mode::change_streams_update_full;
     mongodb::capture_scope capture_scope = mongodb::capture_scope::deployment;

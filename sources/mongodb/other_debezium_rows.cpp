@@ -101,14 +101,12 @@ std::vector<option> other_debezium_rows() {
 
         // Topics, keys, payload
         later("topic.naming.strategy"),
-        later("topic.delimiter", {"."}),
         later("topic.heartbeat.prefix"),
         later("topic.heartbeat.name"),
         later("topic.transaction"),
         later("heartbeat.interval.ms", {"0"}),
         later("provide.transaction.metadata", {"false"}),
         later("transaction.metadata.factory"),
-        later("schema.name.adjustment.mode", {"none"}),
         later("field.name.adjustment.mode", {"none"}),
         later("sourceinfo.struct.maker"),
         later("extended.headers.enabled", {"false"}),

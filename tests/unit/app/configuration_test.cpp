@@ -93,7 +93,7 @@ TEST_CASE("the defaults of a connector", "[app][config]") {
     CHECK(options.connect_timeout == 2000ms);
     CHECK(options.server_selection_timeout == 30000ms);
     CHECK(options.socket_timeout == 60000ms);
-    CHECK(options.topic_prefix == "p");
+    CHECK(options.names.prefix == "p");
     CHECK(options.capture_mode == mongodb::capture_mode::change_streams_update_full);
     CHECK(options.capture_scope == mongodb::capture_scope::deployment);
     CHECK(options.max_await_time == 0ms);

@@ -55,6 +55,7 @@ struct run {
     event::event_shape shape = event::event_shape::current;
     bool lookups = false;
     std::size_t updates_with_document = 0; ///< how many lookups found something
+    event::name_adjustment schema_names = event::name_adjustment::none;
 };
 
 std::vector<golden_record> golden_records(const run& r) {
@@ -136,6 +137,8 @@ TEST_CASE("the golden runs come out record for record", "[event][golden]") {
         {"v3-change_streams", R"(3\.6\.1\.Final)"},
         {"v3-update_full", R"(3\.6\.1\.Final)", event::event_shape::current, true, 1},
         {"v3-pre_image", R"(3\.6\.1\.Final)"},
+        {"v3-avro_names_heartbeat", R"(3\.6\.1\.Final)", event::event_shape::current, true, 1,
+         event::name_adjustment::avro},
         {"v1-update_full", R"(1\.9\.7\.Final)", event::event_shape::v1_8, true, 0},
     };
     for (const run& r : runs) {
@@ -145,7 +148,8 @@ TEST_CASE("the golden runs come out record for record", "[event][golden]") {
         REQUIRE(golden.size() == 136);
         REQUIRE(changes.size() == 136);
 
-        auto topics = std::make_shared<event::topic_table>("fulfillment");
+        auto topics =
+            std::make_shared<event::topic_table>(event::naming{"fulfillment", ".", r.schema_names});
         const std::string set = r.shape == event::event_shape::current ? "set" : "rs0";
         // With the bare words for NaN and the infinities that the engine prints.
         event::envelope envelope{{{std::string{version}, "fulfillment", set, r.shape},
