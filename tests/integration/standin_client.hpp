@@ -3,15 +3,14 @@
 #pragma once
 
 #include "core/bson/builder.hpp"
+#include "tests/support/await.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/standin/recording.hpp"
 #include "tests/support/standin/replica_set.hpp"
 #include "tests/support/wire/wire_client.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace cdc::test::standin {
@@ -71,15 +70,6 @@ inline std::size_t count_in(bson::view reply) {
     return n;
 }
 
-template <class Condition>
-bool eventually(Condition holds) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!holds()) {
-        if (std::chrono::steady_clock::now() > limit)
-            return false;
-        std::this_thread::yield();
-    }
-    return true;
-}
+using test::eventually;
 
 } // namespace cdc::test::standin
