@@ -34,7 +34,8 @@ void client_command_runner::remember_members(bson::view hello) {
 asio::awaitable<error::result<client::server_description>> client_command_runner::connect() {
     if (cancelled_)
         co_return given_up();
-    if (std::exchange(interrupted_, false) && client_) {
+    const bool afresh = std::exchange(interrupted_, false) | std::exchange(failed_, false);
+    if (afresh && client_) {
         const auto old = std::move(client_);
         co_await old->stop();
         if (cancelled_ || interrupted_)
@@ -58,6 +59,7 @@ asio::awaitable<error::result<client::server_description>> client_command_runner
     auto found = co_await client_->connect();
     if (cancelled_ || interrupted_)
         co_return given_up();
+    failed_ = !found;
     if (found)
         remember_members(found->hello);
     co_return found;

@@ -15,7 +15,8 @@ namespace cdc::mongodb::cursor {
 
 /// A command_runner over a client of its own, which the first `connect` opens (so that an SRV name
 /// that does not resolve is an error like any other, and can be tried again), and again the first
-/// one behind an `interrupt`; the new client also asks the members that the old one found. With a
+/// one behind an `interrupt` or a `connect` that failed (a client does not ask a member again for
+/// five seconds after that); the new client also asks the members that the old one found. With a
 /// client on threads an interrupted call ends with the server's answer or the socket timeout.
 /// Lives on one reactor; `stop` must have been awaited before destruction.
 class client_command_runner final : public command_runner {
@@ -44,6 +45,7 @@ class client_command_runner final : public command_runner {
     std::unique_ptr<client::client> client_;
     std::function<void(std::size_t)> on_suspend_;
     bool interrupted_ = false; ///< `client_` can only be stopped
+    bool failed_ = false;      ///< its last `connect`
     bool cancelled_ = false;
 };
 

@@ -15,7 +15,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::chrono::seconds stop_grace{1};
+/// More than a server waits by default before it answers a getMore without news.
+constexpr std::chrono::milliseconds stop_grace{1500};
 error::diagnostics cancelled() {
     return error::fail(error::errc::cancelled, "cancelled");
 }

@@ -56,7 +56,7 @@ struct stream_settings {
 /// follow each other by the backoff's first step for a while. Without a watch it reads wherever its
 /// runner connects to.
 ///
-/// Lives on one reactor. Stopping: `cancel` ends pending calls at once; `stop` waits up to a second
+/// Lives on one reactor. Stopping: `cancel` ends pending calls at once; `stop` waits up to 1.5 s
 /// for a getMore in flight, so that the cursor can be closed on the server.
 class stream_source final : public source::source {
   public:

@@ -4,11 +4,15 @@
 #include "tests/support/await.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/driver_fixture.hpp"
+#include "tests/support/process_counts.hpp"
 #include "tests/support/standin/replica_set.hpp"
 #include "tests/support/tcp_gate.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <string>
+#include <utility>
 
 namespace asio = boost::asio;
 using namespace cdc;
@@ -65,6 +69,89 @@ TEST_CASE("SCRAM-SHA-256 on a fiber: right and wrong passwords", "[driver]") {
         CHECK(used > 1024);
         CHECK(used < 64 * 1024);
     }
+}
+
+TEST_CASE("fault 159: a password of any characters, apart or percent-encoded once",
+          "[driver][fault-159]") {
+    driver_fixture f;
+    const std::string hard = R"(a1?~!@#$%^&*(){}[]<>.,+_-=/\|:;)";
+    const std::string looks_encoded = "p%41%2541";
+    standin::replica_set_options o;
+    o.users.push_back({"hard", hard, {"readAnyDatabase"}});
+    o.users.push_back({"looks", looks_encoded, {"readAnyDatabase"}});
+    standin::replica_set set(o);
+    const auto encoded = [](const std::string& text) {
+        std::string out;
+        for (const char c : text)
+            out += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+        return out;
+    };
+    for (const auto& [user, password] : {std::pair{"hard", hard}, {"looks", looks_encoded}}) {
+        CAPTURE(user);
+        auto apart = f.options(set.uri());
+        apart.user = user;
+        apart.password = password;
+        CHECK(await_on(f.reactor, try_connect(f, apart)).text.empty());
+        const auto in_uri = [&](const std::string& written) {
+            return f.options(
+                fmt::format("mongodb://{}:{}@{}/?replicaSet=rs0", user, written, set.host_port()));
+        };
+        CHECK(await_on(f.reactor, try_connect(f, in_uri(encoded(password)))).text.empty());
+        const auto twice = in_uri(encoded(encoded(password)));
+        CHECK(await_on(f.reactor, try_connect(f, twice)).code == errc::authentication);
+    }
+    CHECK(f.log->count(hard) == 0);
+}
+
+TEST_CASE("fault 161: authSource decides which user of a name it is", "[driver][fault-161]") {
+    driver_fixture f;
+    standin::replica_set_options o;
+    o.users.push_back({"cdc", "of-admin", {"readAnyDatabase"}});
+    o.users.push_back({"cdc", "of-db1", {"read@db1"}, "db1"});
+    standin::replica_set set(o);
+    const auto apart = [&](const std::string& password, const std::string& source) {
+        auto options = f.options(set.uri());
+        options.user = "cdc";
+        options.password = password;
+        options.auth_source = source;
+        return await_on(f.reactor, try_connect(f, options)).code;
+    };
+    const auto in_uri = [&](const std::string& password, const std::string& rest) {
+        auto options = f.options("mongodb://cdc:" + password + "@" + set.host_port() + "/" + rest);
+        return await_on(f.reactor, try_connect(f, options)).code;
+    };
+    const errc good = error::diagnostics{}.code;
+    CHECK(apart("of-db1", "db1") == good);
+    CHECK(apart("of-admin", "admin") == good);
+    CHECK(apart("of-admin", "db1") == errc::authentication);
+    CHECK(apart("of-db1", "admin") == errc::authentication);
+    CHECK(in_uri("of-db1", "?authSource=db1") == good);
+    CHECK(in_uri("of-admin", "?replicaSet=rs0") == good);
+    CHECK(in_uri("of-db1", "other?authSource=db1") == good);
+    CHECK(in_uri("of-admin", "?authSource=db1") == errc::authentication);
+}
+
+TEST_CASE("fault 103: 200 wrong passwords leave nothing behind", "[driver][fault-103]") {
+    driver_fixture f;
+    standin::replica_set set(with_user());
+    auto options = f.options(set.uri());
+    options.user = "cdc";
+    options.password = "wrong";
+    const auto try_once = [&] {
+        return await_on(f.reactor, try_connect(f, options)).code == errc::authentication;
+    };
+    CHECK(try_once());
+    REQUIRE(eventually([&] { return set.open_connections() == 0; }));
+    const auto stacks = fiber_stacks();
+    const auto descriptors = open_descriptors();
+    std::size_t refused = 0;
+    for (int i = 0; i < 200; ++i)
+        refused += try_once();
+    CHECK(refused == 200);
+    CHECK(eventually([&] { return set.open_connections() == 0; }));
+    CHECK(fiber_stacks() == stacks);
+    CHECK(eventually([&] { return open_descriptors() == descriptors; }));
+    CHECK(f.usleeps() == 0);
 }
 
 TEST_CASE("a connection lost while authenticating is no failed authentication", "[driver]") {
@@ -140,7 +227,8 @@ TEST_CASE("a server of another set is refused with a reason, also the second tim
     CHECK(f.usleeps() == 0);
 }
 
-TEST_CASE("connection strings that cannot work are refused without being shown", "[driver]") {
+TEST_CASE("faults 160 and 166: connection strings that cannot work are refused, not shown",
+          "[driver][fault-160][fault-166]") {
     driver_fixture f;
     const auto refusal = [&](const std::string& uri) {
         auto work = [](driver_fixture& fx, std::string u) -> asio::awaitable<error::diagnostics> {

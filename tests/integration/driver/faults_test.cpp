@@ -2,6 +2,7 @@
 // Broken connections, TLS refusals, and many clients at once.
 #include "core/bson/builder.hpp"
 #include "sources/mongodb/client/client.hpp"
+#include "sources/mongodb/cursor/client_command_runner.hpp"
 #include "tests/support/await.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/certificates.hpp"
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <mutex>
 #include <random>
 
 namespace asio = boost::asio;
@@ -173,7 +175,8 @@ TEST_CASE("a black-holed reply ends at the socket timeout", "[driver]") {
     CHECK(f.usleeps() == 0);
 }
 
-TEST_CASE("TLS: authority and host name are checked, the reason is told", "[driver]") {
+TEST_CASE("fault 164: TLS checks authority and host name, and tells the reason",
+          "[driver][fault-164]") {
     driver_fixture f;
     certificates files;
     fake_server::options good;
@@ -204,6 +207,64 @@ TEST_CASE("TLS: authority and host name are checked, the reason is told", "[driv
     CHECK(!connect(uri(wants_client, files.ca())).text.empty());
     CHECK(connect(uri(wants_client, files.ca() + "&tlsCertificateKeyFile=" + files.client()))
               .text.empty());
+    CHECK(f.usleeps() == 0);
+}
+
+TEST_CASE("fault 165: a TLS handshake that fails is an error like a cut, and the next one works",
+          "[driver][fault-165]") {
+    driver_fixture f;
+    certificates files;
+    fake_server::options o;
+    o.tls.certificate_and_key_pem = files.server();
+    fake_server server(o);
+    tcp_gate gate(server.port());
+    server.set_hosts({gate.host_port()});
+    const auto uri =
+        "mongodb://" + gate.host_port() + "/?replicaSet=rs0&tls=true&tlsCAFile=" + files.ca();
+    auto work = [](driver_fixture& fx, tcp_gate& g, std::string u) -> asio::awaitable<void> {
+        auto options = fx.options(std::move(u));
+        mongodb::cursor::client_command_runner runner(fx.executor(), fx.blocking, options,
+                                                      fx.logger);
+        g.reset_after(200); // in the middle of the server's first answer
+        auto broken = co_await runner.connect();
+        REQUIRE(!broken);
+        CHECK(broken.error().code == errc::network); // which is tried again without end
+        auto again = co_await runner.connect();
+        CHECK(again);
+        co_await runner.stop();
+    };
+    await_on(f.reactor, work(f, gate, uri));
+    CHECK(f.usleeps() == 0);
+}
+
+TEST_CASE("fault 165: an X.509 login names the certificate's subject", "[driver][fault-165]") {
+    driver_fixture f;
+    certificates files;
+    fake_server::options o;
+    o.tls.certificate_and_key_pem = files.server();
+    o.tls.client_ca_pem = files.ca();
+    fake_server server(o);
+    std::mutex mutex;
+    std::string mechanism, user, db;
+    server.on_command([&](const wire::request& r) -> std::optional<bson::document> {
+        if (r.command != "authenticate")
+            return std::nullopt;
+        const std::lock_guard lock(mutex);
+        db = r.db;
+        mechanism = bson::find(r.body, "mechanism")->as_string();
+        if (const auto name = bson::find(r.body, "user"))
+            user = name->as_string();
+        return std::nullopt;
+    });
+    const auto uri =
+        "mongodb://" + server.host_port() +
+        "/?replicaSet=rs0&authMechanism=MONGODB-X509&tls=true&tlsCAFile=" + files.ca() +
+        "&tlsCertificateKeyFile=" + files.client();
+    CHECK(await_on(f.reactor, try_connect(f, uri)).text.empty());
+    const std::lock_guard lock(mutex);
+    CHECK(mechanism == "MONGODB-X509");
+    CHECK(db == "$external");
+    CHECK(user == "CN=test client");
     CHECK(f.usleeps() == 0);
 }
 

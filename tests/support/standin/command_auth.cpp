@@ -30,7 +30,7 @@ void step(command_call& call, const std::string& message, bson::builder& reply) 
     reply.binary("payload", 0,
                  {reinterpret_cast<const std::uint8_t*>(answer.data()), answer.size()});
     if (c.scram->done()) {
-        c.user = c.scram->user();
+        c.user = user_table::full_name(c.scram_db, c.scram->user());
         c.scram.reset();
     }
 }
@@ -42,9 +42,10 @@ void start(command_call& call, bson::view body, const std::string& db, bson::bui
         throw server_error(334, "Unsupported mechanism");
     const user_table& users = call.server.users;
     const auto skip = bson::find_path(body, "options.skipEmptyExchange");
+    call.connection.scram_db = db;
     call.connection.scram.emplace(
-        [&users, known_db = db == "admin"](const std::string& name) {
-            return known_db ? users.credentials(name) : nullptr;
+        [&users, db](const std::string& name) {
+            return users.credentials(user_table::full_name(db, name));
         },
         skip && skip->truthy());
     step(call, payload_of(body), reply);

@@ -21,7 +21,7 @@ struct replica_set_options {
     std::uint16_t port =
         0; ///< 0: a free one for each member; else the members have port, port + 1…
     wire::tls_options tls;
-    /// With users, clients must authenticate (SCRAM-SHA-256, source admin).
+    /// With users, clients must authenticate (SCRAM-SHA-256).
     std::vector<user> users;
     /// Members of the set, each with a port of its own; the first is primary. One to seven.
     std::size_t members = 1;

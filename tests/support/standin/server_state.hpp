@@ -86,6 +86,7 @@ struct connection_info {
     std::string user;     ///< empty: not authenticated
     std::string app_name; ///< what the client called itself in its first hello
     std::optional<scram_conversation> scram;
+    std::string scram_db; ///< that keeps the user of that conversation
     bool closed = false;
     runtime::wake_slot wake;
 };

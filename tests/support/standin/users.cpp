@@ -44,7 +44,7 @@ user_table::user_table(const std::vector<user>& users) {
                 throw std::invalid_argument("user " + u.name + ": no role " + name);
             e.roles.emplace_back(name, at == std::string::npos ? "admin" : role.substr(at + 1));
         }
-        users_[u.name] = std::move(e);
+        users_[full_name(u.db, u.name)] = std::move(e);
     }
 }
 

@@ -9,12 +9,12 @@
 
 namespace cdc::test::standin {
 
-/// A user of the set; it is kept in database admin. Roles as "role@db", "role" meaning
-/// "role@admin".
+/// A user of the set. Roles as "role@db", "role" meaning "role@admin".
 struct user {
     std::string name;
     std::string password;
     std::vector<std::string> roles = {"root"};
+    std::string db = "admin"; ///< keeps the user; another one may have one of the same name
 
     /// "name:password[:role@db,…]"; without roles root, with an empty list none. Throws
     /// std::invalid_argument.
@@ -29,6 +29,11 @@ class user_table {
     explicit user_table(const std::vector<user>& users);
 
     bool enabled() const noexcept { return !users_.empty(); }
+
+    /// What the functions below know a user by.
+    static std::string full_name(const std::string& db, const std::string& name) {
+        return db + "." + name;
+    }
     const scram_credentials* credentials(const std::string& name) const;
 
     bool may_read(const std::string& name, const std::string& db) const;

@@ -308,3 +308,27 @@ TEST_CASE("a document that cannot be read ends the stream in front of it", "[sou
     stream_fixture f;
     f.run(unreadable(f));
 }
+
+static asio::awaitable<void> reopening_fails(stream_fixture& f) {
+    co_await start_now(f);
+    received got;
+    f.set.add(0);
+    co_await take_events(*f.source, got, 1);
+    f.set.faults.push_back({"getMore", 0, 1, server_says(237)});
+    f.set.faults.push_back({"aggregate", 0, 2, error::fail(error::errc::network, "reset")});
+    f.set.faults.push_back({"aggregate", 0, 3, server_says(11602)});
+    f.set.add(1);
+    co_await take_events(*f.source, got, 2);
+    CHECK_FALSE(got.error);
+    CHECK(got.ids == numbers(2));
+    CHECK(f.set.count("aggregate") == 7);
+    CHECK(f.source->reopened() == 6);
+    CHECK(f.log->count("reads changes again from db1:27017") == 1);
+    co_await f.source->stop();
+    CHECK(f.set.open_cursors() == 0);
+}
+
+TEST_CASE("fault 105: reopening fails five times, then works", "[sources][stream][fault-105]") {
+    stream_fixture f;
+    f.run(reopening_fails(f));
+}
