@@ -7,6 +7,8 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,20 +29,36 @@ class batch {
     virtual std::size_t bytes() const noexcept = 0;
 };
 
+/// What a source tells about itself, at one moment.
+struct source_status {
+    std::uint64_t reopened = 0; ///< times that reading had to begin again after a fault
+    std::uint64_t gaps = 0;     ///< lost positions behind which reading went on, each a gap
+    /// Between the stored position and the oldest change that can still be read: for so long the
+    /// connector may stand still. Nothing when it is not known.
+    std::optional<std::chrono::milliseconds> headroom;
+};
+
 /// Where a connector reads from. Lives on one reactor; one call at a time. Retries, reconnects and
 /// reopening are the source's own; what comes out as an error is terminal for the connector.
 class source {
   public:
     virtual ~source() = default;
 
-    /// Connects and opens at `from` (empty: from now). Waits through faults that pass. From now,
-    /// the first batch is empty and its end is where reading began, so that this can be stored
-    /// before anything is delivered.
+    /// Connects and opens at `from`; empty: where the configuration says, which is from now unless
+    /// it says otherwise. Waits through faults that pass. When `from` was empty the first batch is
+    /// empty and its end is where reading began, so that this can be stored before anything is
+    /// delivered.
     virtual boost::asio::awaitable<error::result<void>> start(event::position from) = 0;
 
     /// The next batch, in order, without gap or repeat. Errors: cancelled after `cancel`, else
     /// terminal.
     virtual boost::asio::awaitable<error::result<std::unique_ptr<batch>>> next_batch() = 0;
+
+    /// `lowest` is stored now: a start would begin there. On the connector's reactor.
+    virtual void stored(const event::position& lowest) { (void)lowest; }
+
+    /// On the connector's reactor, from construction on.
+    virtual source_status status() const { return {}; }
 
     /// Ends a pending call soon with `cancelled`; every later call gives `cancelled` too.
     virtual void cancel() noexcept = 0;

@@ -2,8 +2,13 @@
 #include "core/event/position.hpp"
 
 #include "core/bson/base64.hpp"
+#include "core/bson/builder.hpp"
 #include "core/json/reader.hpp"
 #include "core/json/writer.hpp"
+
+#include <bson/bson.h>
+
+#include <algorithm>
 
 namespace cdc::event {
 
@@ -137,6 +142,37 @@ error::result<position> position::from_json(std::string_view json) {
     if (out.to_json() != json)
         return invalid("its parts do not belong together");
     return out;
+}
+
+error::result<position> position::from_token_text(std::string_view text) {
+    const auto bad = [](const char* why) { return error::fail(error::errc::bad_data, why); };
+    bson::document made;
+    if (text.starts_with('{')) {
+        bson_error_t unused{}; // its text repeats the input
+        bson_t* parsed = bson_new_from_json(reinterpret_cast<const std::uint8_t*>(text.data()),
+                                            static_cast<ssize_t>(text.size()), &unused);
+        if (!parsed)
+            return bad("is not the JSON text of a resume token");
+        if (const auto seen = bson::view::from({bson_get_data(parsed), parsed->len}))
+            made = bson::document::copy_of(*seen);
+        bson_destroy(parsed);
+    } else {
+        bson::builder b;
+        made = b.string("_data", text).finish();
+    }
+    const bson::view token = made;
+    const auto data = bson::find(token, "_data");
+    if (!data || data->kind() != bson::type::string)
+        return bad("is not a resume token: it has no text _data");
+    const auto hex = data->as_string();
+    const auto time = time_of(hex);
+    const bool digits = std::all_of(hex.begin(), hex.end(), [](unsigned char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
+    });
+    if (!time || !digits || hex.size() % 2 != 0)
+        return bad("is not a resume token: its _data is not hex digits that begin with 82 and a "
+                   "cluster time");
+    return position(token, *time);
 }
 
 std::optional<bson::timestamp> position::time_of(std::string_view data) noexcept {

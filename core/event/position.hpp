@@ -44,6 +44,11 @@ class position {
     /// Errors: state_invalid for anything that to_json cannot have written.
     static error::result<position> from_json(std::string_view json);
 
+    /// A resume token as people have it: the hex text of `_data`, or the whole token as extended
+    /// JSON ({"_data": "82…"}; some tokens have `_typeBits` too). Errors: bad_data, without the
+    /// text, for what cannot be a token of MongoDB 4.0.7 or later.
+    static error::result<position> from_token_text(std::string_view text);
+
     /// The cluster time inside a token's `_data`, or nothing when the text is not a token.
     static std::optional<bson::timestamp> time_of(std::string_view data) noexcept;
 

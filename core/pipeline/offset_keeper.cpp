@@ -50,33 +50,38 @@ asio::awaitable<error::result<offset_keeper::starts>> offset_keeper::load() {
     }
 
     starts out;
-    const event::position* lowest = nullptr;
-    for (const auto& position : stored_) {
+    for (const auto& position : stored_)
         out.sinks.push_back(position ? position->clone() : event::position{});
-        if (position && (!lowest || *position < *lowest))
-            lowest = position.get();
-    }
-    if (!lowest && unused > 0) {
+    const auto* from = lowest();
+    if (!from && unused > 0) {
         logger_.warn(
             "none of the connector's sinks has a stored position, only sinks that it no "
-            "longer has: reading starts from now, earlier changes are not delivered; a sink "
-            "that gets its old name back goes on where it was");
+            "longer has: reading starts from now or at the configured start, earlier changes are "
+            "not delivered; a sink that gets its old name back goes on where it was");
         co_return out;
     }
-    if (!lowest) {
-        logger_.info("no position is stored: reading starts from now, earlier changes are not "
-                     "delivered");
+    if (!from) {
+        logger_.info("no position is stored: reading starts from now or at the configured start, "
+                     "earlier changes are not delivered");
         co_return out;
     }
-    out.read_from = lowest->clone();
-    logger_.info("reading resumes at cluster time {}.{}", lowest->cluster_time().t,
-                 lowest->cluster_time().i);
+    out.read_from = from->clone();
+    logger_.info("reading resumes at cluster time {}.{}", from->cluster_time().t,
+                 from->cluster_time().i);
     for (std::size_t i = 0; i < sinks_.size(); ++i)
         if (!stored_[i])
             logger_.info("sink {} is new: it starts at the lowest position of the other sinks, "
                          "cluster time {}.{}",
-                         sinks_[i], lowest->cluster_time().t, lowest->cluster_time().i);
+                         sinks_[i], from->cluster_time().t, from->cluster_time().i);
     co_return out;
+}
+
+const event::position* offset_keeper::lowest() const noexcept {
+    const event::position* out = nullptr;
+    for (const auto& position : stored_)
+        if (position && (!out || *position < *out))
+            out = position.get();
+    return out;
 }
 
 asio::awaitable<error::result<void>> offset_keeper::check_identity(std::string identity) {

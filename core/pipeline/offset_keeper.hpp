@@ -31,7 +31,7 @@ class offset_keeper {
                   std::vector<std::string> sinks, log::logger logger);
 
     struct starts {
-        event::position read_from;          ///< the lowest of the sinks; empty: from now
+        event::position read_from;          ///< the lowest of the sinks; empty: none is stored
         std::vector<event::position> sinks; ///< stored position per sink; empty: none
     };
     /// Reads all positions and logs where reading starts and why. Errors: those of the store;
@@ -46,6 +46,9 @@ class offset_keeper {
     /// per sink, null for none.
     boost::asio::awaitable<error::result<void>>
     save(std::vector<std::shared_ptr<const event::position>> safe, std::int64_t now_ms);
+
+    /// The lowest stored position of the sinks that have one; null when none has.
+    const event::position* lowest() const noexcept;
 
   private:
     runtime::blocking_pool& blocking_;

@@ -93,7 +93,7 @@ asio::awaitable<void> pipeline::run() {
 }
 
 asio::awaitable<error::result<void>> pipeline::read() {
-    if (!starts_from_now_)
+    if (!starts_anew_)
         flusher_.spawn("offset flusher", run_flusher());
     for (bool first = true;;) {
         auto space = co_await queue_.wait_for_space();
@@ -123,12 +123,11 @@ asio::awaitable<error::result<void>> pipeline::read() {
         }
         if (count > 0)
             last_event_time_ = (*batch)->events().back().cluster_time;
-        if (first && starts_from_now_) {
+        if (first && starts_anew_) {
             // Where a first start began must be known to the next one before anything is delivered:
-            // who is killed before that would start from a later now, and what came between is
-            // lost.
-            auto safe = safe_positions();
-            auto saved = co_await offsets_.save(std::move(safe), parts_.now_ms());
+            // who is killed before that would start from a later now (or a later oldest entry, or
+            // wherever the configuration says by then), and what came between is lost.
+            auto saved = co_await save_positions();
             if (!saved)
                 co_return saved;
             flusher_.spawn("offset flusher", run_flusher());
@@ -211,8 +210,7 @@ asio::awaitable<void> pipeline::run_flusher() {
         co_await flusher_wake_.wait_for(wait);
         if (flusher_ending_)
             break;
-        auto safe = safe_positions();
-        auto saved = co_await offsets_.save(std::move(safe), parts_.now_ms());
+        auto saved = co_await save_positions();
         if (saved) {
             retry.reset();
             wait = interval;
@@ -256,6 +254,14 @@ void pipeline::set_state(connector_state s) {
         parts_.changed();
 }
 
+asio::awaitable<error::result<void>> pipeline::save_positions() {
+    auto safe = safe_positions();
+    auto saved = co_await offsets_.save(std::move(safe), parts_.now_ms());
+    if (const auto* lowest = offsets_.lowest(); saved && lowest)
+        parts_.source->stored(*lowest);
+    co_return saved;
+}
+
 std::vector<std::shared_ptr<const event::position>> pipeline::safe_positions() const {
     std::vector<std::shared_ptr<const event::position>> out;
     for (const auto& lane : lanes_)
@@ -275,6 +281,7 @@ pipeline_status pipeline::status() const {
     out.queue = queue_.held();
     out.queue_bounds = queue_.bounds();
     out.error = error_;
+    out.source = parts_.source->status();
     for (const auto& lane : lanes_)
         out.sinks.push_back({lane->name, lane->window.acknowledged() - lane->had,
                              lane->window.pending(), lane->window.safe(), lane->sink->status()});

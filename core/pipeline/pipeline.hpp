@@ -125,6 +125,7 @@ class pipeline {
     void acknowledge(std::size_t at, std::uint64_t first, std::uint64_t last);
     void fail(error::diagnostics d);
     void set_state(connector_state s);
+    boost::asio::awaitable<error::result<void>> save_positions();
     std::vector<std::shared_ptr<const event::position>> safe_positions() const;
 
     pipeline_options options_;
@@ -139,7 +140,7 @@ class pipeline {
     bool ended_ = false;
     bool stop_requested_ = false;
     bool source_started_ = false;
-    bool starts_from_now_ = false;
+    bool starts_anew_ = false; ///< nothing was stored
     bool flusher_ending_ = false;
     std::optional<std::chrono::steady_clock::time_point> deadline_;
     std::optional<error::diagnostics> error_;

@@ -35,7 +35,7 @@ asio::awaitable<error::result<void>> pipeline::open() {
         co_return error::fail(errc::cancelled, "cancelled");
     source_started_ = true;
     auto from = std::move(starts->read_from);
-    starts_from_now_ = from.empty();
+    starts_anew_ = from.empty();
     auto r = co_await parts_.source->start(std::move(from));
     if (!r && r.error().code == errc::cancelled)
         co_return r;
@@ -80,8 +80,7 @@ asio::awaitable<void> pipeline::wind_down() {
     flusher_wake_.notify();
     co_await flusher_.join();
     for (int attempt = 1;; ++attempt) {
-        auto safe = safe_positions();
-        auto saved = co_await offsets_.save(std::move(safe), parts_.now_ms());
+        auto saved = co_await save_positions();
         if (saved)
             break;
         if (attempt == 2) {

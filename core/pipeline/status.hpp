@@ -6,6 +6,7 @@
 #include "core/event/position.hpp"
 #include "core/pipeline/bounded_queue.hpp"
 #include "sinks/sink_state.hpp"
+#include "sources/source.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -61,6 +62,7 @@ struct pipeline_status {
     bounded_queue::limits queue_bounds;
     std::optional<error::diagnostics> error;
     std::vector<sink_status> sinks;
+    cdc::source::source_status source;
 };
 
 } // namespace cdc::pipeline

@@ -2,10 +2,12 @@
 #include "sources/mongodb/option_rows.hpp"
 
 #include "core/event/field_rules.hpp"
+#include "core/event/position.hpp"
 #include "sources/mongodb/connection_string_check.hpp"
 #include "sources/mongodb/pattern.hpp"
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -59,6 +61,21 @@ std::string check_topic_part(const std::string& text) {
                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
                       std::string::npos;
     return good ? "" : "is not allowed";
+}
+
+/// Milliseconds, microseconds and nanoseconds since 1970 and plain seconds, taken for a BSON
+/// timestamp, lie before this too.
+std::string check_start_time(const std::string& text) {
+    constexpr std::int64_t first_release = 1230768000; // 2009-01-01, in seconds
+    const std::int64_t time = std::strtoll(text.c_str(), nullptr, 10);
+    if (time == -1 || time >> 32 >= first_release)
+        return {};
+    return "is before MongoDB existed";
+}
+
+std::string check_start_token(const std::string& text) {
+    const auto token = event::position::from_token_text(text);
+    return token ? std::string() : token.error().text;
 }
 
 } // namespace
@@ -153,6 +170,51 @@ std::vector<config::option> supported_rows() {
          .type = option_type::duration_ms,
          .fallback = "0",
          .doc = "How long the server holds a read back when there are no changes; 0: its default",
+         .group = capture,
+         .min = 0,
+         .max = most_ms},
+        {.name = "capture.start.from",
+         .type = option_type::enumeration,
+         .fallback = "now",
+         .doc = "Where the first start begins, when no position is stored: now, or the oldest "
+                "change that the oplog still holds (takes the right to read local.oplog.rs)",
+         .group = capture,
+         .allowed = {"now", "oldest"}},
+        {.name = "capture.start.op.time",
+         .type = option_type::integer,
+         .fallback = "-1",
+         .doc = "The first start begins at this cluster time (inclusive), a 64-bit BSON timestamp: "
+                "seconds since 1970 * 2^32 + ordinal; -1: none",
+         .group = capture,
+         .min = -1,
+         .check = check_start_time,
+         .allowed_text = "-1, or seconds since 1970 in the upper 32 bits and the ordinal in the "
+                         "lower"},
+        {.name = "capture.start.token",
+         .doc = "The first start begins behind this resume token",
+         .group = capture,
+         .check = check_start_token,
+         .allowed_text = "a token's _data (hex digits), or the whole token as extended JSON"},
+        {.name = "on.lost.position",
+         .type = option_type::enumeration,
+         .fallback = "fail",
+         .doc = "When the oplog no longer reaches back to the stored position: fail, or go on from "
+                "now behind a record that tells the gap (topic prefix.gap)",
+         .group = capture,
+         .allowed = {"fail", "from_now"}},
+        {.name = "on.token.not.found",
+         .type = option_type::enumeration,
+         .fallback = "fail",
+         .doc = "When the oplog reaches back to the stored position, but the server does not find "
+                "its event (another deployment, or a fault of the server): fail, or read again "
+                "from the position's time on",
+         .group = capture,
+         .allowed = {"fail", "from_time"}},
+        {.name = "oplog.headroom.warn.ms",
+         .type = option_type::duration_ms,
+         .fallback = "3600000",
+         .doc = "Warn when the stored position is nearer than this to the oplog's oldest entry; "
+                "0: never",
          .group = capture,
          .min = 0,
          .max = most_ms},

@@ -113,12 +113,25 @@ void check_shape(config::option_check& check) {
                       "change_streams");
 }
 
+void check_start(config::option_check& check) {
+    const auto& of = check.of();
+    const bool time = of.has("capture.start.op.time") && of.integer("capture.start.op.time") != -1;
+    const bool token = of.given("capture.start.token");
+    if (time && token)
+        check.mistake("capture.start.token", "cannot be together with capture.start.op.time");
+    if ((time || token) && of.given("capture.start.from"))
+        check.mistake("capture.start.from",
+                      fmt::format("cannot be together with {}",
+                                  time ? "capture.start.op.time" : "capture.start.token"));
+}
+
 void check_all(config::option_check& check) {
     check_shape(check);
     check_serialization(check);
     check_members(check);
     check_lists(check);
     check_target(check);
+    check_start(check);
     check_limits(check);
 }
 
@@ -186,6 +199,15 @@ connector_options make_connector_options(const config::values& values) {
     }
     out.include_ddl_events = values.boolean("include.ddl.events");
     out.max_await_time = values.duration("cursor.max.await.time.ms");
+
+    out.start_at_oldest = values.text("capture.start.from") == "oldest";
+    out.start_op_time = values.integer("capture.start.op.time");
+    out.start_token = text("capture.start.token");
+    if (values.text("on.lost.position") == "from_now")
+        out.on_lost_position = lost_position_mode::from_now;
+    if (values.text("on.token.not.found") == "from_time")
+        out.on_token_not_found = missing_token_mode::from_time;
+    out.oplog_headroom_warn = values.duration("oplog.headroom.warn.ms");
 
     out.database_include = values.list("database.include.list");
     out.database_exclude = values.list("database.exclude.list");

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ enum class capture_mode { change_streams, change_streams_update_full };
 
 /// What the change stream is opened on.
 enum class capture_scope { deployment, database, collection };
+
+/// What becomes of a stored position that the oplog no longer reaches back to.
+enum class lost_position_mode { fail, from_now };
+
+/// What becomes of one that the oplog reaches back to, but whose event the server does not find.
+enum class missing_token_mode { fail, from_time };
 
 /// Everything a connector of `source: mongodb` can be told, already checked. Names and meanings
 /// are Debezium's; where a default differs the option's row says so.
@@ -48,6 +55,14 @@ struct connector_options {
     std::string target_collection; ///< set for the scope collection; may hold dots
     bool include_ddl_events = false;
     std::chrono::milliseconds max_await_time{0}; ///< of a waiting getMore; 0 = the server's default
+
+    /// Where the first start begins; at most one of the three says something but now.
+    bool start_at_oldest = false;
+    std::int64_t start_op_time = -1; ///< 64-bit BSON timestamp; -1: none
+    std::string start_token;         ///< as event::position::from_token_text takes it; empty: none
+    lost_position_mode on_lost_position = lost_position_mode::fail;
+    missing_token_mode on_token_not_found = missing_token_mode::fail;
+    std::chrono::milliseconds oplog_headroom_warn{3600000}; ///< 0: never
 
     /// Patterns as written, trimmed, without empty ones. At most one list of each pair is filled.
     std::vector<std::string> database_include;

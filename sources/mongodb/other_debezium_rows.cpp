@@ -69,7 +69,6 @@ std::vector<option> other_debezium_rows() {
 
         // Capture
         later("capture.mode.full.update.type", {"lookup"}),
-        later("capture.start.op.time", {"-1"}),
         later("cursor.pipeline", {"[]"}),
         later("cursor.pipeline.order", {"internal_first"}),
         later("cursor.oversize.handling.mode", {"fail"}),

@@ -13,8 +13,9 @@ enum class verdict {
     reopen,
     reopen_elsewhere,
     dead,
-    dead_with_token, ///< dead when a token was sent
-    bad_pipeline,    ///< while opening
+    dead_with_token,    ///< dead when a token was sent
+    refused_with_token, ///< refused when a token was sent
+    bad_pipeline,       ///< while opening
     unauthorized,
     authentication,
     standalone,
@@ -51,11 +52,12 @@ verdict verdict_of(int code) {
     case 280: // ChangeStreamFatalError
     case 286: // ChangeStreamHistoryLost
         return verdict::dead;
+    case 9:  // FailedToParse: the token is not hex
+    case 15: // Overflow: the token ends too early
+        return verdict::dead_with_token;
     case 260:   // InvalidResumeToken
     case 50811: // token of a kind the server does not know
-    case 9:     // FailedToParse: the token is not hex
-    case 15:    // Overflow: the token ends too early
-        return verdict::dead_with_token;
+        return verdict::refused_with_token;
     case 2:     // BadValue
     case 14:    // TypeMismatch
     case 72:    // InvalidOptions
@@ -187,9 +189,16 @@ resume_action resume_policy::on_server_error(phase where, const error::diagnosti
     case verdict::dead_with_token:
         if (where == phase::opening_with_token)
             return stop(resume_action::kind::position_dead,
-                        in_context("the server does not accept the resume token", d));
+                        in_context("the server does not take it for a resume token", d));
         if (opening && d.server_code == 9)
             return failed(bad_pipeline, d);
+        break;
+    case verdict::refused_with_token:
+        if (where == phase::opening_with_token)
+            return stop(resume_action::kind::position_refused,
+                        in_context("the server does not accept the resume token; is it of another "
+                                   "deployment?",
+                                   d));
         break;
     case verdict::bad_pipeline:
         if (opening)

@@ -21,14 +21,16 @@ enum class phase {
 /// What to do about it.
 struct resume_action {
     enum class kind {
-        retry,         ///< wait `delay`, then open at the same position again
-        position_dead, ///< the position is not on the server any more
-        fail,          ///< give up; `text` says why in a way that tells what to do
+        retry,            ///< wait `delay`, then open at the same position again
+        position_dead,    ///< the position is not on the server any more
+        position_refused, ///< the server knows what it is, but does not take it
+        fail,             ///< give up; `text` says why in a way that tells what to do
     };
     kind what = kind::fail;
     std::chrono::milliseconds delay{0}; ///< retry: to wait first, counted from the error
     bool reconnect = false;             ///< retry: look for a server again before opening
-    /// fail, position_dead: the cause for people, safe to show; without the server's own text.
+    /// fail, position_dead, position_refused: the cause for people, safe to show; without the
+    /// server's own text.
     std::string text;
 };
 
@@ -38,7 +40,10 @@ struct resume_action {
 /// - For ever, with backoff: network trouble and timeouts of ours; 6, 7, 89, 91, 189, 262, 9001,
 ///   10107, 11600, 11601, 11602, 13435, 13436, 43; anything labelled ResumableChangeStreamError.
 /// - Reopened, the first time at once: 133, 222, 234, 237.
-/// - Position dead: 286, 280, 136; when a token was sent also 260, 50811, 9, 15.
+/// - Position dead: 286, 280, 136; when a token was sent also 9 and 15 (not a token at all, so of
+///   no use to any server).
+/// - Position refused: 260, 50811 when a token was sent (a token of another kind of deployment, or
+///   one that no stream may go on behind).
 /// - Never again: authentication (18 and the driver's own refusal), 13, 40573, 40, 20, while
 /// opening
 ///   what a server says to a pipeline it does not understand, and every error that no server gave

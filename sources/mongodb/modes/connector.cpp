@@ -43,6 +43,18 @@ namespace {
 
 constexpr std::chrono::milliseconds least_patience{2000};
 
+streaming::start_point start_of(const connector_options& o) {
+    using streaming::start_point;
+    if (o.start_at_oldest)
+        return start_point(start_point::oldest{});
+    if (o.start_op_time != -1)
+        return start_point(bson::timestamp{static_cast<std::uint32_t>(o.start_op_time >> 32),
+                                           static_cast<std::uint32_t>(o.start_op_time)});
+    if (auto token = event::position::from_token_text(o.start_token); token && !token->empty())
+        return start_point(std::move(*token)); // the options were checked
+    return {};
+}
+
 streaming::stream_settings settings_of(const connector_options& o) {
     streaming::stream_settings out;
     out.target = make_stream_target(o);
@@ -50,6 +62,10 @@ streaming::stream_settings settings_of(const connector_options& o) {
         std::min<std::size_t>(o.max_batch_size, std::numeric_limits<std::int32_t>::max()));
     out.max_await = o.max_await_time;
     out.seed = std::random_device{}();
+    out.start = start_of(o);
+    out.on_loss.go_on_from_now = o.on_lost_position == lost_position_mode::from_now;
+    out.on_loss.read_again_from_time = o.on_token_not_found == missing_token_mode::from_time;
+    out.headroom.warn_below = o.oplog_headroom_warn;
     return out;
 }
 
@@ -86,9 +102,9 @@ make_connector_source(const connector_options& options, boost::asio::any_io_exec
     auto runner = std::make_unique<cursor::client_command_runner>(
         reactor, blocking, make_client_options(options), logger);
     auto watch = make_watch(options, reactor, blocking, logger);
-    return std::make_unique<streaming::stream_source>(
-        std::move(reactor), std::move(runner), settings_of(options), std::move(*compiled),
-        std::move(logger), std::move(watch));
+    return std::make_unique<streaming::stream_source>(std::move(reactor), std::move(runner),
+                                                      settings_of(options), std::move(*compiled),
+                                                      std::move(logger), std::move(watch));
 }
 
 } // namespace cdc::mongodb::modes

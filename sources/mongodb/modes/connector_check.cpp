@@ -53,7 +53,7 @@ error::diagnostics explained(error::diagnostics d, cursor::phase where,
     }
     cursor::resume_policy policy(target.describe(), {}, 0);
     auto action = policy.on_error(where, d);
-    if (action.what == kind::position_dead)
+    if (action.what == kind::position_dead || action.what == kind::position_refused)
         d.code = error::errc::position_lost;
     if (!action.text.empty())
         d.text = std::move(action.text);

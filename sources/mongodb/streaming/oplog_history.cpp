@@ -17,12 +17,24 @@ namespace {
 
 constexpr std::chrono::milliseconds probe_wait{500};
 constexpr int object_too_large = 10334;
+/// By this text the server itself knows an oplog from which nothing is missing (recording errors).
+constexpr std::string_view initiating_set = "initiating set";
 
 } // namespace
 
+std::string to_second(bson::timestamp t) {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(t.t)));
+}
+
 std::string in_words(bson::timestamp t) {
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ} (timestamp {}, {})",
-                       fmt::gmtime(static_cast<std::time_t>(t.t)), t.t, t.i);
+    return fmt::format("{} (timestamp {}, {})", to_second(t), t.t, t.i);
+}
+
+std::string in_words(const std::optional<oplog_history::window>& oplog) {
+    if (!oplog)
+        return "oldest entry unknown, newest unknown";
+    return fmt::format("oldest entry {}, newest {}", in_words(oplog->oldest),
+                       in_words(oplog->newest));
 }
 
 asio::awaitable<error::result<void>> oplog_history::reaches_back_to(bson::timestamp since) {
@@ -38,14 +50,6 @@ asio::awaitable<error::result<void>> oplog_history::reaches_back_to(bson::timest
     co_return error::result<void>{};
 }
 
-asio::awaitable<std::string> oplog_history::range() {
-    const auto known = co_await whole();
-    if (!known)
-        co_return std::string("oldest entry unknown, newest unknown");
-    co_return fmt::format("oldest entry {}, newest {}", in_words(known->oldest),
-                          in_words(known->newest));
-}
-
 asio::awaitable<error::result<oplog_history::window>> oplog_history::whole() {
     const auto oldest = co_await end(1);
     if (!oldest)
@@ -53,15 +57,20 @@ asio::awaitable<error::result<oplog_history::window>> oplog_history::whole() {
     const auto newest = co_await end(-1);
     if (!newest)
         co_return newest.error();
-    co_return window{*oldest, *newest};
+    co_return window{oldest->ts, newest->ts, oldest->of_new_set};
 }
 
-asio::awaitable<error::result<bson::timestamp>> oplog_history::end(std::int32_t direction) {
+asio::awaitable<error::result<oplog_history::first_entry>> oplog_history::oldest() {
+    co_return co_await end(1);
+}
+
+asio::awaitable<error::result<oplog_history::first_entry>>
+oplog_history::end(std::int32_t direction) {
     bson::builder s;
     s.int32("$natural", direction);
     const auto sort = s.finish();
     bson::builder p;
-    p.int32("ts", 1);
+    p.int32("ts", 1).int32("op", 1).int32("o.msg", 1);
     const auto projection = p.finish();
     bson::builder b;
     b.string("find", "oplog.rs")
@@ -76,8 +85,15 @@ asio::awaitable<error::result<bson::timestamp>> oplog_history::end(std::int32_t 
     if (!reply)
         co_return std::move(reply).error();
     if (const auto ts = bson::find_path(*reply, "cursor.firstBatch.0.ts");
-        ts && ts->kind() == bson::type::timestamp)
-        co_return ts->as_timestamp();
+        ts && ts->kind() == bson::type::timestamp) {
+        const auto is = [&reply](std::string_view path, std::string_view text) {
+            const auto found = bson::find_path(*reply, path);
+            return found && found->kind() == bson::type::string && found->as_string() == text;
+        };
+        const bool of_new_set =
+            is("cursor.firstBatch.0.op", "n") && is("cursor.firstBatch.0.o.msg", initiating_set);
+        co_return first_entry{ts->as_timestamp(), of_new_set};
+    }
     co_return error::fail(error::errc::protocol, "local.oplog.rs has no entry with a time");
 }
 

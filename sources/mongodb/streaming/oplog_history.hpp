@@ -8,6 +8,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <optional>
 #include <string>
 
 namespace cdc::mongodb::streaming {
@@ -29,23 +30,32 @@ class oplog_history {
     struct window {
         bson::timestamp oldest;
         bson::timestamp newest;
+        /// It begins with the set's very first entry: nothing has left it yet.
+        bool complete = false;
     };
     /// The times of the first and the last entry of local.oplog.rs. Reads one entry at each end.
     /// Errors: those of a command (server code 13 where the user may not read it), protocol.
     boost::asio::awaitable<error::result<window>> whole();
 
-    /// "oldest entry …, newest …" for people; "unknown" where the user may not read the oplog or
-    /// the server does not answer.
-    boost::asio::awaitable<std::string> range();
+    struct first_entry {
+        bson::timestamp ts;
+        bool of_new_set = false; ///< the set's very first entry
+    };
+    /// The first entry alone. Errors as `whole`.
+    boost::asio::awaitable<error::result<first_entry>> oldest();
 
   private:
-    boost::asio::awaitable<error::result<bson::timestamp>> end(std::int32_t direction);
+    boost::asio::awaitable<error::result<first_entry>> end(std::int32_t direction);
 
     cursor::command_runner& runner_;
     cursor::stream_target target_;
 };
 
+/// "2026-11-30T07:42:11Z"
+std::string to_second(bson::timestamp t);
 /// "2026-11-30T07:42:11Z (timestamp 1796020675, 10)"
 std::string in_words(bson::timestamp t);
+/// "oldest entry …, newest …", or that both are unknown (the user may not read the oplog).
+std::string in_words(const std::optional<oplog_history::window>& oplog);
 
 } // namespace cdc::mongodb::streaming

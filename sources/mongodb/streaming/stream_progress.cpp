@@ -29,11 +29,13 @@ event::position behind(const cursor::change_reply& reply) {
 } // namespace
 
 cursor::open_at stream_progress::next_opening(bool start_after) const {
-    if (!start_after && at_.is_from_invalidate()) {
+    if (at_.is_from_invalidate() && (at_its_time_ || !start_after)) {
         const auto time = at_.cluster_time();
         return time.i == UINT32_MAX ? bson::timestamp{time.t + 1, 0}
                                     : bson::timestamp{time.t, time.i + 1};
     }
+    if (at_its_time_)
+        return at_.cluster_time();
     if (!at_.empty())
         return at_.clone();
     if (start_time_)
@@ -43,7 +45,7 @@ cursor::open_at stream_progress::next_opening(bool start_after) const {
 
 error::result<std::optional<event::position>>
 stream_progress::on_opened(const cursor::change_reply& reply) {
-    unproved_ = !at_.empty() && !at_.is_high_water();
+    unproved_ = opens_with_token() && !at_.is_high_water();
     auto moved = on_reply(reply);
     if (!at_.empty() || start_time_)
         return moved;
@@ -63,6 +65,7 @@ std::optional<event::position> stream_progress::on_reply(const cursor::change_re
     if (next <= at_)
         return std::nullopt;
     at_ = next.clone();
+    at_its_time_ = false;
     return next;
 }
 

@@ -24,12 +24,21 @@ class stream_progress {
     stream_progress() = default;
     explicit stream_progress(event::position from)
         : at_(std::move(from)) {}
+    /// Begins at a time, that time included.
+    explicit stream_progress(bson::timestamp from)
+        : start_time_(from) {}
 
-    /// Where to open: behind the last position that counts, else at the first opening's time, else
-    /// from now. Without `start_after`, which servers have since 4.2, what is behind an invalidate
-    /// is opened at the time that follows: nothing comes between.
+    /// Where to open: behind the last position that counts (or at its time), else at the first
+    /// opening's time, else from now. Without `start_after`, which servers have since 4.2, what is
+    /// behind an invalidate is opened at the time that follows: nothing comes between.
     cursor::open_at next_opening(bool start_after = true) const;
-    bool opens_with_token() const noexcept { return !at_.empty(); }
+    bool opens_with_token() const noexcept { return !at_.empty() && !at_its_time_; }
+
+    /// The server does not find the event of `at`, though it has what happened at that time: open
+    /// at the time, until the position has moved. What comes again by that, comes again; positions
+    /// do not go back.
+    void open_at_its_time() noexcept { at_its_time_ = true; }
+    bool is_at_its_time() const noexcept { return at_its_time_; }
 
     /// The stream was opened at `next_opening`; `reply` is the aggregate's. Gives the position to
     /// store, if it moved. Errors: protocol, when the stream was opened from now and the server
@@ -52,6 +61,7 @@ class stream_progress {
     /// Servers before 4.0.7 give no token with an empty batch.
     std::optional<bson::timestamp> start_time_;
     bool unproved_ = false;
+    bool at_its_time_ = false;
 };
 
 } // namespace cdc::mongodb::streaming

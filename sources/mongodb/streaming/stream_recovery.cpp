@@ -10,6 +10,18 @@ namespace cdc::mongodb::streaming {
 
 namespace asio = boost::asio;
 
+namespace {
+
+constexpr int capped_position_lost = 136;
+constexpr int fatal_error = 280;
+constexpr int history_lost = 286;
+
+bool is_broken(const error::diagnostics& d) {
+    return d.code != error::errc::server && d.code != error::errc::protocol;
+}
+
+} // namespace
+
 bool stream_source::reopens_without(error::diagnostics& refused, const cursor::open_at& at) {
     const auto* position = std::get_if<event::position>(&at);
     const auto verdict =
@@ -43,10 +55,13 @@ asio::awaitable<error::result<void>> stream_source::compare_with_oplog() {
             co_return error::result<void>{};
         co_return oplog.error();
     }
-    if (since == bson::timestamp{} || oplog->oldest <= since)
+    if (since == bson::timestamp{} || oplog->oldest <= since) {
+        note_oldest({oplog->oldest, oplog->complete});
         co_return error::result<void>{};
+    }
     auto lost = error::fail(error::errc::server, "the oplog begins behind the position");
-    lost.server_code = 286; // as the server answers to every other position before its oplog
+    lost.server_code =
+        history_lost; // as the server answers to every other position before its oplog
     lost.server_code_name = "ChangeStreamHistoryLost";
     co_return lost;
 }
@@ -72,19 +87,18 @@ asio::awaitable<bool> stream_source::recover(cursor::phase where, error::diagnos
     switch (action.what) {
     case cursor::resume_action::kind::retry:
         break;
-    case cursor::resume_action::kind::position_dead: {
-        in_flight_ = flight::other;
-        const auto range = co_await history_.range();
-        in_flight_ = flight::none;
+    case cursor::resume_action::kind::position_dead:
+        co_return co_await recover_lost(std::move(d), std::move(action.text));
+    case cursor::resume_action::kind::position_refused:
         d.code = error::errc::position_lost;
-        d.text = fmt::format("the position of {} is lost, changes behind it can no longer be read "
-                             "(oplog: {}): {}",
-                             progress_.at().empty() ? std::string("unknown time")
-                                                    : in_words(progress_.at().cluster_time()),
-                             range, action.text);
+        d.text = fmt::format("{}: {}",
+                             anew_ ? settings_.start.describe()
+                                   : fmt::format("the stored position of {} (token {})",
+                                                 in_words(progress_.at().cluster_time()),
+                                                 progress_.at().data()),
+                             action.text);
         end_with(std::move(d));
         co_return false;
-    }
     case cursor::resume_action::kind::fail:
         d.text = action.text;
         if (!progress_.at().empty())
@@ -116,6 +130,93 @@ void stream_source::move() {
     ++reopened_;
     ++moved_;
     watch_->leave(session_.current());
+}
+
+asio::awaitable<bool> stream_source::recover_lost(error::diagnostics d, std::string why) {
+    constexpr unsigned most_races = 3;
+    if (anew_ && settings_.start.is_oldest() && ++start_races_ < most_races) {
+        logger_.info("the oldest entry left the oplog while the stream was opened there; looks for "
+                     "the next one");
+        co_return true;
+    }
+    std::optional<oplog_history::window> window;
+    auto known = co_await oplog();
+    if (known)
+        window = *known;
+    else if (is_broken(known.error()))
+        co_return co_await recover(cursor::phase::get_more, std::move(known).error());
+    const auto since = progress_.at().cluster_time();
+    lost_position lost;
+    lost.server_code = d.server_code;
+    lost.at_its_time = progress_.is_at_its_time();
+    lost.is_start = anew_;
+    if (lost.server_code == fatal_error) {
+        auto within = co_await is_within(window, since);
+        if (!within)
+            co_return co_await recover(cursor::phase::get_more, std::move(within).error());
+        lost.within_oplog = *within;
+    }
+    const auto range = in_words(window);
+    const auto position = progress_.at().empty() ? std::string("unknown time") : in_words(since);
+    d.code = error::errc::position_lost;
+    switch (answer_to_loss(settings_.on_loss, lost)) {
+    case loss_answer::fail:
+        break;
+    case loss_answer::go_on_from_now:
+        logger_.error("the position of {} (token {}) is lost, changes behind it can no longer be "
+                      "read (oplog: {}): {}; goes on from now, as on.lost.position says",
+                      position, progress_.at().data(), range, why);
+        gap_.emplace(gap{progress_.at().clone(), window});
+        progress_ = stream_progress();
+        ++reopened_;
+        co_return true;
+    case loss_answer::read_again_from_time:
+        logger_.warn("the server does not find the event of the position of {} (token {}), though "
+                     "its oplog reaches back to it ({}): reads again from that time on, as "
+                     "on.token.not.found says",
+                     position, progress_.at().data(), range);
+        progress_.open_at_its_time();
+        ++reopened_;
+        co_return true;
+    }
+    if (lost.is_start)
+        d.text = fmt::format("{} cannot be used: {} (oplog: {})", settings_.start.describe(), why,
+                             range);
+    else if (lost.server_code == fatal_error && lost.within_oplog.value_or(false))
+        d.text = fmt::format("the server does not find the event of the position of {} (token {}), "
+                             "though its oplog reaches back to it ({}): is it another deployment "
+                             "with the same set name? on.token.not.found: from_time reads again "
+                             "from that time on",
+                             position, progress_.at().data(), range);
+    else
+        d.text = fmt::format("the position of {} is lost, changes behind it can no longer be read "
+                             "(oplog: {}): {} (token {})",
+                             position, range, why, progress_.at().data());
+    end_with(std::move(d));
+    co_return false;
+}
+
+/// Errors: those of a broken connection, over which nothing was found out.
+asio::awaitable<error::result<std::optional<bool>>>
+stream_source::is_within(std::optional<oplog_history::window> oplog, bson::timestamp since) {
+    std::optional<bool> out;
+    if (since == bson::timestamp{})
+        co_return out;
+    if (oplog) {
+        out = oplog->oldest <= since;
+        co_return out;
+    }
+    in_flight_ = flight::other;
+    const auto there = co_await history_.reaches_back_to(since);
+    in_flight_ = flight::none;
+    if (there)
+        out = true;
+    else if (is_broken(there.error()))
+        co_return there.error();
+    else if (there.error().server_code == history_lost ||
+             there.error().server_code == capped_position_lost)
+        out = false;
+    co_return out;
 }
 
 asio::awaitable<void> stream_source::pause(std::chrono::milliseconds delay) {

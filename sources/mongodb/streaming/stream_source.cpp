@@ -43,6 +43,7 @@ stream_source::stream_source(asio::any_io_executor reactor,
     , history_(*runner_, settings_.target)
     , cursor_(*runner_, {settings_.batch_size, settings_.max_await})
     , watch_(std::move(watch))
+    , headroom_(settings_.headroom)
     , tasks_(reactor, logger_)
     , consumer_(reactor)
     , fetcher_(reactor)
@@ -63,6 +64,10 @@ stream_source::~stream_source() {
 asio::awaitable<error::result<void>> stream_source::start(event::position from) {
     if (cancelled_)
         co_return cancelled();
+    anew_ = from.empty();
+    stored_ = from.cluster_time();
+    if (!anew_ && !settings_.start.is_now())
+        logger_.info("a position is stored, so {} is not used", settings_.start.describe());
     progress_ = stream_progress(std::move(from));
     fetching_ = true;
     tasks_.spawn("change stream", run_fetch());
@@ -83,6 +88,8 @@ asio::awaitable<error::result<std::unique_ptr<cdc::source::batch>>> stream_sourc
             auto taken = std::move(*waiting_);
             waiting_.reset();
             fetcher_.notify(); // the next getMore goes out while this one is decoded and handled
+            if (taken.made)
+                co_return std::move(taken.made);
             auto batch =
                 std::make_unique<stream_batch>(std::move(taken.reply), std::move(taken.end),
                                                filters_, settings_.target.namespace_events);
@@ -100,6 +107,10 @@ asio::awaitable<error::result<std::unique_ptr<cdc::source::batch>>> stream_sourc
             co_return *failed_;
         co_await consumer_.wait();
     }
+}
+
+cdc::source::source_status stream_source::status() const {
+    return {reopened_, gaps_, headroom_.value()};
 }
 
 void stream_source::cancel() noexcept {
@@ -144,7 +155,7 @@ void stream_source::end_with(error::diagnostics d) {
 void stream_source::hand_over(cursor::change_reply reply, std::optional<event::position> end) {
     if (reply.empty() && !end)
         return;
-    waiting_.emplace(fetched{std::move(reply), std::move(end)});
+    waiting_.emplace(fetched{std::move(reply), std::move(end), nullptr});
     consumer_.notify();
 }
 
@@ -168,8 +179,8 @@ asio::awaitable<void> stream_source::fetch() {
         if (!connected_)
             done = co_await connect();
         if (done && !cancelled_) {
-            where = progress_.opens_with_token() ? cursor::phase::opening_with_token
-                                                 : cursor::phase::opening_without;
+            const bool at_token = anew_ ? settings_.start.is_token() : progress_.opens_with_token();
+            where = at_token ? cursor::phase::opening_with_token : cursor::phase::opening_without;
             done = co_await open();
         }
         if (done && !cancelled_) {
@@ -222,6 +233,7 @@ asio::awaitable<error::result<void>> stream_source::connect() {
     features_.on_connected(server_version_);
     set_name_ = server->set_name;
     host_ = server->host;
+    headroom_.on_connected();
     if (auto kill = session_.on_connected(*server)) {
         in_flight_ = flight::other;
         auto killed = co_await runner_->command(kill->db, std::move(kill->command));
@@ -244,13 +256,16 @@ asio::awaitable<error::result<void>> stream_source::open() {
         if (cancelled_)
             co_return cancelled();
     }
-    if (progress_.opens_with_token()) {
-        auto there = co_await compare_with_oplog();
-        if (!there)
-            co_return std::move(there).error();
-        if (cancelled_)
-            co_return cancelled();
-    }
+    const bool chosen = anew_ && !settings_.start.is_now();
+    error::result<void> there{};
+    if (chosen)
+        there = co_await choose_start();
+    else if (progress_.opens_with_token())
+        there = co_await compare_with_oplog();
+    if (!there)
+        co_return std::move(there).error();
+    if (cancelled_)
+        co_return cancelled();
     const auto at = progress_.next_opening(features_.start_after());
     const bool from_now = std::holds_alternative<std::monostate>(at);
     auto aggregate = cursor::open_change_stream(settings_.target, at, filters_);
@@ -263,32 +278,46 @@ asio::awaitable<error::result<void>> stream_source::open() {
             co_return co_await open();
         co_return refused;
     }
+    if (chosen && reply->operation_time)
+        if (auto good = settings_.start.check_not_ahead(*reply->operation_time); !good)
+            co_return good;
     auto moved = progress_.on_opened(*reply);
     if (!moved)
         co_return std::move(moved).error();
+    if (gap_)
+        co_return co_await hand_over_gap();
     if (*moved)
         policy_.on_progress();
-    log_opening(from_now);
-    while (waiting_ && !cancelled_ && !failed_ && !must_move())
-        co_await fetcher_.wait();
-    if (must_move())
-        co_return error::fail(error::errc::network, watch_->reason());
-    hand_over(std::move(*reply), std::move(*moved));
-    if (!opened_) {
-        opened_ = true;
-        consumer_.notify();
+    if (chosen) {
+        beginning_.emplace(beginning{std::move(*reply), progress_.at().clone()});
+        co_return error::result<void>{};
     }
+    log_opening(from_now);
+    auto room = co_await wait_for_room();
+    if (!room)
+        co_return room;
+    // At a first start also the second time: it may have had to leave a member before it got here.
+    if (anew_ && !progress_.at().empty())
+        *moved = progress_.at().clone();
+    hand_over(std::move(*reply), std::move(*moved));
+    anew_ = false;
+    open_for_caller();
     co_return error::result<void>{};
+}
+
+void stream_source::open_for_caller() {
+    if (std::exchange(opened_, true))
+        return;
+    consumer_.notify();
 }
 
 asio::awaitable<error::result<stream_source::reading>> stream_source::read() {
     for (;;) {
-        while (waiting_ && !cancelled_ && !failed_ && !must_move())
-            co_await fetcher_.wait();
+        auto paused = co_await pass_pause();
+        if (!paused)
+            co_return std::move(paused).error();
         if (cancelled_ || failed_)
             co_return reading::over;
-        if (must_move())
-            co_return error::fail(error::errc::network, watch_->reason());
         if (!cursor_.is_open())
             co_return error::fail(error::errc::protocol,
                                   "the server closed the change stream without saying why");
@@ -299,12 +328,22 @@ asio::awaitable<error::result<stream_source::reading>> stream_source::read() {
             co_return std::move(reply).error();
         if (cancelled_ || failed_)
             co_return reading::over;
+        if (!progress_.needs_proof() || !reply->empty()) {
+            auto announced = co_await announce_start();
+            if (!announced)
+                co_return std::move(announced).error();
+        }
         const bool invalidated = ends_with_invalidate(*reply);
         auto end = progress_.on_reply(*reply);
         if (progress_.needs_proof()) {
             auto proved = co_await prove();
             if (!proved)
                 co_return std::move(proved).error();
+            if (!progress_.needs_proof()) {
+                auto announced = co_await announce_start();
+                if (!announced)
+                    co_return std::move(announced).error();
+            }
             end = progress_.on_reply(*reply);
         }
         if (invalidated && !end)
@@ -325,6 +364,14 @@ asio::awaitable<error::result<stream_source::reading>> stream_source::read() {
     }
 }
 
+asio::awaitable<error::result<void>> stream_source::wait_for_room() {
+    while (waiting_ && !cancelled_ && !failed_ && !must_move())
+        co_await fetcher_.wait();
+    if (must_move())
+        co_return error::fail(error::errc::network, watch_->reason());
+    co_return error::result<void>{};
+}
+
 void stream_source::log_opening(bool from_now) {
     if (opened_)
         return;
@@ -332,7 +379,10 @@ void stream_source::log_opening(bool from_now) {
     const auto time = at.empty() ? std::string("an unknown time") : in_words(at.cluster_time());
     logger_.info("reads changes of {} from {} (MongoDB {}, replica set {}), {} {}",
                  settings_.target.describe(), host_, server_version_, set_name_,
-                 from_now ? "starts from now at" : "goes on behind", time);
+                 from_now     ? "starts from now at"
+                 : beginning_ ? "starts at the configured place,"
+                              : "goes on behind",
+                 time);
 }
 
 } // namespace cdc::mongodb::streaming

@@ -10,9 +10,12 @@
 #include "sources/mongodb/cursor/resume_policy.hpp"
 #include "sources/mongodb/cursor/stream_features.hpp"
 #include "sources/mongodb/filters.hpp"
+#include "sources/mongodb/streaming/lost_position.hpp"
 #include "sources/mongodb/streaming/old_session.hpp"
+#include "sources/mongodb/streaming/oplog_headroom.hpp"
 #include "sources/mongodb/streaming/oplog_history.hpp"
 #include "sources/mongodb/streaming/primary_watch.hpp"
+#include "sources/mongodb/streaming/start_point.hpp"
 #include "sources/mongodb/streaming/stream_progress.hpp"
 #include "sources/source.hpp"
 
@@ -33,12 +36,21 @@ struct stream_settings {
     /// `first` must not be below 500 ms with a real client (see client::client).
     pipeline::retry_policy::limits backoff{};
     std::uint64_t seed = 0; ///< of the backoff's jitter
+    start_point start;      ///< when nothing is stored
+    loss_settings on_loss{};
+    oplog_headroom::settings headroom{};
 };
 
 /// Reads one change stream of one replica set as a source. Opens it, keeps it open through faults
 /// as resume_policy says, always behind the last position that counts (stream_progress), and hands
-/// out what the filters want. At the first start it starts from now; the first batch then carries
-/// that position.
+/// out what the filters want. When nothing is stored it begins at `settings.start`; the first batch
+/// then carries that position, once the server has shown that it has everything since.
+///
+/// A position that has left the oplog ends the stream, or, if the settings say so, is followed by a
+/// batch with the one record that tells the gap, and reading goes on from now.
+///
+/// Between two getMores, and while it waits for its caller, it looks at the oldest entry of the
+/// oplog from time to time (one entry is read), to tell how far the stored position is from it.
 ///
 /// While a batch is handled the next getMore is in flight; at most one finished reply waits. So two
 /// replies are held at most, the one that is handled included.
@@ -70,6 +82,8 @@ class stream_source final : public source::source {
     next_batch() override;
     void cancel() noexcept override;
     boost::asio::awaitable<void> stop() override;
+    void stored(const event::position& lowest) override { stored_ = lowest.cluster_time(); }
+    cdc::source::source_status status() const override;
 
     /// Of the replica set; from `start` on.
     const std::string& set_name() const noexcept { return set_name_; }
@@ -88,6 +102,16 @@ class stream_source final : public source::source {
     struct fetched {
         cursor::change_reply reply;
         std::optional<event::position> end;
+        std::unique_ptr<cdc::source::batch>
+            made; ///< in place of the others: to be given out as it is
+    };
+    struct beginning {
+        cursor::change_reply reply;
+        event::position at;
+    };
+    struct gap {
+        event::position from; ///< the position that was lost
+        std::optional<oplog_history::window> oplog;
     };
     /// What a cancel may cut off at once.
     enum class flight { none, get_more, other };
@@ -101,14 +125,30 @@ class stream_source final : public source::source {
     boost::asio::awaitable<error::result<reading>> read();
     /// Whether the stream, refused at `at`, is to be opened again without what the server lacks.
     bool reopens_without(error::diagnostics& refused, const cursor::open_at& at);
+    boost::asio::awaitable<error::result<void>> choose_start();
+    boost::asio::awaitable<error::result<void>> announce_start();
+    boost::asio::awaitable<error::result<void>> hand_over_gap();
+    /// Until nothing waits for the caller. Errors: network when the member has to be left before.
+    boost::asio::awaitable<error::result<void>> wait_for_room();
+    /// The same, with looks at the oplog. Errors: also those of a broken connection.
+    boost::asio::awaitable<error::result<void>> pass_pause();
+    boost::asio::awaitable<error::result<void>> look_at_oplog();
+    void note_oldest(oplog_history::first_entry oldest);
+    /// Nothing when the user may not read the oplog.
+    boost::asio::awaitable<error::result<std::optional<oplog_history::window>>> oplog();
     boost::asio::awaitable<error::result<void>> compare_with_oplog();
     boost::asio::awaitable<error::result<void>> prove();
     /// False when the stream is over.
     boost::asio::awaitable<bool> recover(cursor::phase where, error::diagnostics d);
     void move();
     bool must_move() const noexcept { return watch_ && watch_->moved(); }
+    /// As `recover`; `d` is changed to what to say when the stream is over.
+    boost::asio::awaitable<bool> recover_lost(error::diagnostics d, std::string why);
+    boost::asio::awaitable<error::result<std::optional<bool>>>
+    is_within(std::optional<oplog_history::window> oplog, bson::timestamp since);
     boost::asio::awaitable<void> pause(std::chrono::milliseconds delay);
     void hand_over(cursor::change_reply reply, std::optional<event::position> end);
+    void open_for_caller();
     void log_opening(bool from_now);
     void end_with(error::diagnostics d);
 
@@ -123,6 +163,13 @@ class stream_source final : public source::source {
     stream_progress progress_;
     old_session session_;
     std::unique_ptr<primary_watch> watch_;
+    oplog_headroom headroom_;
+    bson::timestamp stored_;             ///< time of the lowest stored position; zero: none yet
+    bool anew_ = false;                  ///< nothing was stored, the beginning is not given out yet
+    unsigned start_races_ = 0;           ///< the oldest entry left the oplog while it was opened at
+    std::optional<beginning> beginning_; ///< to be given out when the server has shown to have it
+    std::optional<gap> gap_;             ///< to be told with the next opening
+    std::uint64_t gaps_ = 0;
 
     runtime::task_group tasks_;
     runtime::wake_slot consumer_; ///< start and next_batch wait here

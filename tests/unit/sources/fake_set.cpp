@@ -50,8 +50,8 @@ bson::document fake_set::event_token(std::uint32_t second, bool invalidate) {
                              second, invalidate ? "6F" : "6E"));
 }
 
-bson::document fake_set::high_water_token(std::uint32_t second) {
-    return token(fmt::format("82{:08X}000000022B0229296E04", second));
+bson::document fake_set::high_water_token(std::uint32_t second, std::uint32_t ordinal) {
+    return token(fmt::format("82{:08X}{:08X}2B0229296E04", second, ordinal));
 }
 
 std::uint32_t fake_set::add(std::int32_t id, std::string type, std::string db,
@@ -140,16 +140,22 @@ error::result<bson::document> fake_set::aggregate(bson::view command) {
     if (after) {
         resume_token = bson::document::copy_of(after->as_document());
         c.behind = second_of(resume_token);
-        if (for_an_event(resume_token))
+        if (for_an_event(resume_token)) {
             c.from_event = c.behind;
-        else
+        } else {
             c.must_reach = c.behind;
+            // An event of that very time comes behind it; events have the ordinal 1.
+            const auto at_events = high_water_token(c.behind, 1);
+            if (bson::find(resume_token, "_data")->as_string() ==
+                bson::find(at_events, "_data")->as_string())
+                --c.behind;
+        }
         c.at_event = c.from_event != 0;
         c.event = bson::find(resume_token, "_data")->as_string();
     } else if (const auto at = bson::find(stage->as_document(), "startAtOperationTime")) {
         c.must_reach = at->as_timestamp().t;
         c.behind = c.must_reach - (at->as_timestamp().i > 1 ? 0 : 1); // events have the number 1
-        resume_token = high_water_token(c.behind);
+        resume_token = high_water_token(c.must_reach, at->as_timestamp().i);
     } else {
         c.behind = now_;
     }
@@ -347,6 +353,12 @@ asio::awaitable<error::result<bson::document>> fake_runner::command(std::string 
         const bool oldest = bson::find_path(command, "sort.$natural")->as_int32() == 1;
         bson::builder e;
         e.timestamp("ts", {oldest ? set_.oldest_ : set_.now_, 1});
+        if (oldest && set_.new_set) {
+            bson::builder o;
+            o.string("msg", "initiating set");
+            const auto object = o.finish();
+            e.string("op", "n").document("o", object);
+        }
         const auto entry = e.finish();
         bson::builder l;
         l.document("0", entry);

@@ -38,7 +38,7 @@ class fake_set {
     void truncate_before(std::uint32_t second) { oldest_ = second; }
 
     static bson::document event_token(std::uint32_t second, bool invalidate = false);
-    static bson::document high_water_token(std::uint32_t second);
+    static bson::document high_water_token(std::uint32_t second, std::uint32_t ordinal = 2);
 
     struct fault {
         std::string command; ///< "connect" or a command's name
@@ -52,6 +52,7 @@ class fake_set {
     bool gives_tokens = true;    ///< postBatchResumeToken, since 4.0.7
     bool readable_oplog = true;  ///< by the user
     bool has_start_after = true; ///< since 4.2
+    bool new_set = false;       ///< the oplog begins with the set's first entry
     std::string set_name = "rs0";
     std::string server_type = "RSPrimary";
 

@@ -38,6 +38,7 @@ enum class meaning {
     forever_reconnect, ///< … after finding a server again
     reopen,            ///< first at once, then with backoff
     dead,
+    refused, ///< the position, by a server that knows what it is
     stop,
     bounded, ///< three attempts
 };
@@ -58,6 +59,7 @@ constexpr auto F = meaning::forever;
 constexpr auto R = meaning::forever_reconnect;
 constexpr auto O = meaning::reopen;
 constexpr auto D = meaning::dead;
+constexpr auto X = meaning::refused;
 constexpr auto S = meaning::stop;
 constexpr auto B = meaning::bounded;
 
@@ -87,8 +89,8 @@ constexpr row table[] = {
     same(280, D),
     same(136, D),
     // dead when they are about the token that was sent
-    {260, B, B, D, B},
-    {50811, B, B, D, B},
+    {260, B, B, X, B},
+    {50811, B, B, X, B},
     {15, B, B, D, B},
     {9, B, S, D, B},
     // no use to try again
@@ -147,6 +149,10 @@ void check(int code, phase where, meaning m) {
         CHECK(a.what == kind::position_dead);
         CHECK_FALSE(a.text.empty());
         return;
+    case meaning::refused:
+        CHECK(a.what == kind::position_refused);
+        CHECK_FALSE(a.text.empty());
+        return;
     case meaning::stop:
         CHECK(a.what == kind::fail);
         CHECK_FALSE(a.text.empty());
@@ -164,7 +170,7 @@ void check(int code, phase where, meaning m) {
 
 } // namespace
 
-TEST_CASE("every server code in every phase", "[sources][resume]") {
+TEST_CASE("fault 45: every server code in every phase", "[sources][resume][fault-45]") {
     std::set<int> seen;
     for (const auto& r : table) {
         CHECK(seen.insert(r.code).second);
