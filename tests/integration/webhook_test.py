@@ -8,68 +8,19 @@ Prints a line a case and ends with "N passed, N failed"; exit code 1 when one fa
 import base64
 import hashlib
 import hmac
-import http.server
 import json
 import os
 import signal
 import subprocess
-import threading
 import time
 import urllib.parse
 
 import pymongo
 
 from processes import Standin, options, run_cases, wait_for
+from receiver import Receiver
 
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdefghijklmn").decode()
-
-
-class Receiver:
-    """Keeps the requests; answers with `status`, or not at all while `holding`."""
-
-    def __init__(self, port=0):
-        self.requests = []
-        self.status = 200
-        self.go = threading.Event()
-        self.go.set()
-        receiver = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["content-length"]))
-                receiver.requests.append((dict(self.headers.items()), body))
-                receiver.go.wait(20)
-                try:
-                    self.send_response(receiver.status)
-                    self.send_header("content-length", "0")
-                    self.end_headers()
-                except OSError:
-                    pass  # the sender was killed meanwhile
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}/hook?token=hunter22"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def ids(self):
-        return [headers["webhook-id"] for headers, _ in self.requests]
-
-    def close(self):
-        self.go.set()
-        self.server.shutdown()
-        self.server.server_close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
 
 class Service:
