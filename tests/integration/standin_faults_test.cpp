@@ -139,7 +139,20 @@ TEST_CASE("stand-in: a held getMore is answered when the fault ends", "[standin]
     set.end_faults();
     CHECK(count_in(more.get()) == 1);
 
+    // A held write whose client goes is not done.
+    fault.commands = {"insert"};
+    set.fail_commands(fault);
+    {
+        wire::client gone(set.port());
+        gone.send(standin::from_json(R"({"insert": "c", "documents": [{}], "$db": "db"})"));
+        REQUIRE(eventually([&] { return set.faults_met() == 2; }));
+    }
+    REQUIRE(eventually([&] { return set.open_connections() == 1; }));
+    set.end_faults();
+    CHECK(count_in(ask(client, "db", get_more_of(opened, 1))) == 0);
+
     // For a time.
+    fault.commands = {"getMore"};
     fault.hold = false;
     fault.block = std::chrono::milliseconds(30);
     fault.error_code = 50;

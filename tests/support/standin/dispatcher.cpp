@@ -96,11 +96,12 @@ boost::asio::awaitable<bool> suffer(command_call* call, command_fault fault) {
             break;
         co_await call->connection.wake.wait_for(held ? std::chrono::hours(1) : left);
     }
-    call->connection.cut = fault.close_connection;
-    if (!fault.close_connection && !fault.error_code)
-        co_return true;
-    if (fault.close_connection)
+    // A command whose client went meanwhile is not run any more.
+    call->connection.cut = fault.close_connection || call->connection.closed;
+    if (call->connection.cut)
         co_return false;
+    if (!fault.error_code)
+        co_return true;
     server_error e(*fault.error_code, fault.message.empty()
                                           ? "Failing command due to 'failCommand' failpoint"
                                           : fault.message);
