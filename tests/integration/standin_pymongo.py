@@ -696,6 +696,16 @@ def killed_sessions():
             more(*cursors[1])
             client.admin.command("killAllSessions", [])
             refused(43, lambda: more(*cursors[1]))
+    with program("--user", "a:p", "--user", "b:p") as uri, connected(uri, username="a", password="p") as a, \
+            connected(uri, username="b", password="p") as b:
+        with a.db.watch(max_await_time_ms=10) as of_a, b.db.watch(max_await_time_ms=10) as of_b:
+            of_a.try_next(), of_b.try_next()
+            assert members_of(b)[0]["cursors"] == 2
+            a.admin.command("killAllSessions", [{"user": "b", "db": "admin"}])
+            assert members_of(a)[0]["cursors"] == 1
+            a.admin.command("killAllSessions", [{"user": "a", "db": "other"}])
+            assert members_of(a)[0]["cursors"] == 1
+            refused(40414, lambda: a.admin.command("killAllSessions", [{"user": "a"}]))
 
 
 @test

@@ -35,12 +35,15 @@ void run_kill_all(command_call& call, bson::builder&) {
     if (patterns.empty())
         call.self.cursors.kill_all_sessions();
     for (bson::cursor p{patterns}; p.next();) {
-        const auto user =
-            p.kind() == bson::type::document ? bson::find(p.as_document(), "user") : std::nullopt;
-        if (!user || user->kind() != bson::type::string)
-            throw server_error(
-                40414, "BSON field 'KillAllSessionsUser.user' is missing but a required field");
-        call.self.cursors.kill_sessions_of(std::string(user->as_string()));
+        const auto part = [&](std::string_view field) {
+            const auto c = p.kind() == bson::type::document ? bson::find(p.as_document(), field)
+                                                            : std::nullopt;
+            if (!c || c->kind() != bson::type::string)
+                throw server_error(40414, "BSON field 'KillAllSessionsUser." + std::string(field) +
+                                              "' is missing but a required field");
+            return std::string(c->as_string());
+        };
+        call.self.cursors.kill_sessions_of(user_table::full_name(part("db"), part("user")));
     }
     call.server.wake_all();
 }

@@ -170,7 +170,7 @@ bson::document replica_set::run_on(std::size_t member, const std::string& db, bs
 
 bson::document replica_set::run_as(const std::string& user, const std::string& db,
                                    bson::view command) {
-    return impl_->run(std::nullopt, db, command, user);
+    return impl_->run(std::nullopt, db, command, user_table::full_name("admin", user));
 }
 
 bson::document replica_set::run_json_on(std::size_t member, const std::string& db,

@@ -65,8 +65,8 @@ class replica_set {
     bson::document run_on(std::size_t member, const std::string& db, bson::view command);
     bson::document run_json_on(std::size_t member, const std::string& db,
                                const std::string& command);
-    /// As a client that has authenticated as this user; on the primary. Counted, and faults meet
-    /// it.
+    /// As a client that has authenticated as this user of admin; on the primary. Counted, and
+    /// faults meet it.
     bson::document run_as(const std::string& user, const std::string& db, bson::view command);
     /// Runs an insert; throws std::runtime_error when the server would refuse it.
     void insert(const std::string& db, const std::string& collection, bson::view doc);
