@@ -75,7 +75,6 @@ verdict verdict_of(int code) {
     case 40573: // $changeStream needs a replica set
         return verdict::standalone;
     case 20: // IllegalOperation
-    case 40: // ConflictingUpdateOperators
         return verdict::refused;
     case 10334: // BSONObjectTooLarge
         return verdict::oversize;
