@@ -258,6 +258,8 @@ void change_stream::fill(batch& out) {
             code::capped_position_lost,
             "CollectionScan died due to position in capped collection being deleted.");
     while (!invalidated_ && next_ < log.end_index()) {
+        if (!out.may_look())
+            return;
         const oplog_entry& e = log.at(next_);
         if (in_scope(e)) {
             if (!deliver(e, out))

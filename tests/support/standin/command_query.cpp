@@ -159,7 +159,10 @@ boost::asio::awaitable<void> run_get_more(command_call* call, bson::builder* rep
     const std::int64_t id = call->number(call->name).value_or(0);
     const std::shared_ptr<cursor> c = cursor_for(*call, id);
     const std::size_t size = not_negative(*call, "batchSize");
-    batch out(size == 0 ? batch::unlimited : size);
+    // Slow scanning: the whole wait goes by over the entries that may be looked at, and the reply
+    // tells how far that went.
+    const std::size_t looks = call->server.scan_limit;
+    batch out(size == 0 ? batch::unlimited : size, looks == 0 ? batch::unlimited : looks);
     const auto wait =
         std::chrono::milliseconds(call->number("maxTimeMS").value_or(await_default_ms));
     const auto until = std::chrono::steady_clock::now() + wait;

@@ -12,11 +12,21 @@
 
 namespace cdc::test::standin {
 
-/// One reply's documents, bounded by count and by the size of a reply.
+/// One reply's documents, bounded by count and by the size of a reply; and what may be looked at to
+/// find them.
 class batch {
   public:
-    explicit batch(std::size_t most_documents)
-        : most_(most_documents) {}
+    explicit batch(std::size_t most_documents, std::size_t most_looks = unlimited)
+        : most_(most_documents)
+        , looks_(most_looks) {}
+
+    /// Whether one more entry may be looked at; counts it.
+    bool may_look() noexcept {
+        if (looks_ == 0)
+            return false;
+        looks_ -= looks_ != unlimited;
+        return true;
+    }
 
     bool empty() const noexcept { return docs_.empty(); }
     /// Whether a document of this size still goes in; the first one always does.
@@ -34,6 +44,7 @@ class batch {
   private:
     static constexpr std::size_t most_bytes = 16U << 20U;
     std::size_t most_;
+    std::size_t looks_;
     std::size_t bytes_ = 0;
     std::vector<bson::document> docs_;
 };

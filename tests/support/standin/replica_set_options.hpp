@@ -30,6 +30,8 @@ struct replica_set_options {
     bool standalone = false; ///< no set: no change streams, no cluster time
     /// Entries the history keeps; 0: all.
     std::size_t oplog_limit = 0;
+    /// Entries that one getMore of a change stream looks at before its maxTimeMS is over; 0: all.
+    std::size_t scan_limit = 0;
     /// Recordings whose change documents every change stream serves byte for byte.
     std::vector<std::filesystem::path> recordings;
     /// What hello names as the first member; empty: the port listened on. For gates in between.

@@ -25,6 +25,7 @@ struct server_state {
     std::string set_name; ///< empty: a standalone
     std::array<int, 3> version;
     std::string version_text;
+    std::size_t scan_limit; ///< replica_set_options::scan_limit
 
     storage data;
     membership members;

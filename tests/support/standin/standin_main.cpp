@@ -38,6 +38,9 @@ int main(int argc, char** argv) {
     app.add_flag("--standalone", options.standalone, "no replica set");
     app.add_option("--oplog-limit", options.oplog_limit, "entries the history keeps, 0 for all")
         ->capture_default_str();
+    app.add_option("--scan-limit", options.scan_limit,
+                   "entries that one getMore of a change stream looks at, 0 for all")
+        ->capture_default_str();
     app.add_option("--recorded", options.recordings,
                    "serve the change documents of these recordings (JSON lines) byte for byte")
         ->check(CLI::ExistingFile);

@@ -59,8 +59,8 @@ TEST_CASE("pipeline: events reach all sinks in order and their position is store
     CHECK(b.changes >= 2);
 }
 
-TEST_CASE("pipeline: the stored position is never past the first record not acknowledged",
-          "[pipeline][connector]") {
+TEST_CASE("fault 58: pipeline: the stored position is never past the first record not acknowledged",
+          "[pipeline][connector][fault-58]") {
     connector_bench b({"a"});
     auto encoder = std::make_shared<fake_encoder>();
     encoder->tombstone_every = 10; // 1..400 are 440 records
@@ -234,7 +234,8 @@ TEST_CASE("pipeline: events without records and empty batches move the position"
     CHECK(b.line->status().records == 0);
 }
 
-TEST_CASE("pipeline: a changed identity is refused, naming both", "[pipeline][connector]") {
+TEST_CASE("fault 63: pipeline: a changed identity is refused, naming both",
+          "[pipeline][connector][fault-63]") {
     connector_bench first({"a"});
     first.start();
     first.source->feed(1, 3);

@@ -51,8 +51,8 @@ static asio::awaitable<void> lost_at_once(stream_fixture& f, event::position fro
     co_await f.source->stop();
 }
 
-TEST_CASE("a position older than the oplog is noticed before the stream is opened",
-          "[sources][stream][gap]") {
+TEST_CASE("fault 44: a position older than the oplog is noticed before the stream is opened",
+          "[sources][stream][gap][fault-44]") {
     for (const bool event_token : {true, false}) {
         stream_fixture f;
         auto from = event_token ? at_event(1001) : at_high_water(1001);
@@ -80,7 +80,8 @@ static asio::awaitable<void> lost_with_event(stream_fixture& f) {
     co_await f.source->stop();
 }
 
-TEST_CASE("the server's own error behind the gap means the same", "[sources][stream][gap]") {
+TEST_CASE("faults 44 and 173: the server's own error behind the gap means the same",
+          "[sources][stream][gap][fault-44][fault-173]") {
     stream_fixture f;
     f.set.readable_oplog = false;
     f.run(lost_with_event(f));

@@ -148,8 +148,9 @@ static asio::awaitable<void> fault_at_boundary(stream_fixture& f, fake_set::faul
     CHECK(f.set.open_cursors() <= 1); // one may be left on a connection that broke
 }
 
-TEST_CASE("after every passing error at every batch boundary nothing is missing or repeated",
-          "[sources][stream]") {
+TEST_CASE("faults 53 and 105: after every passing error at every batch boundary nothing is missing "
+          "or repeated",
+          "[sources][stream][fault-53][fault-105]") {
     std::vector<error::diagnostics> errors;
     for (const int code : {6,     7,     89, 91,  189, 262, 9001, 10107, 11600, 11601, 11602,
                            13435, 13436, 43, 133, 222, 234, 237,  10334, 50738, 123456})
@@ -179,7 +180,7 @@ static asio::awaitable<void> fault_at_start(stream_fixture& f, std::string comma
     co_await f.source->stop();
 }
 
-TEST_CASE("start waits through faults that pass", "[sources][stream]") {
+TEST_CASE("fault 46: start waits through faults that pass", "[sources][stream][fault-46]") {
     const auto gone = error::fail(error::errc::network, "refused");
     for (const auto* command : {"connect", "buildInfo", "aggregate"}) {
         INFO(command);
