@@ -16,6 +16,7 @@
 
 #include <cassert>
 #include <optional>
+#include <string_view>
 
 namespace cdc::mongodb::client {
 
@@ -52,6 +53,16 @@ error::result<uri_handle> resolve_srv(const mongoc_uri_t* uri) {
     if (!plain)
         return plain.error();
     return uri_handle(*plain);
+}
+
+bool has_secondary(const mongoc_client_t* client) {
+    std::size_t count = 0;
+    auto** all = mongoc_client_get_server_descriptions(client, &count);
+    bool found = false;
+    for (std::size_t i = 0; i < count; ++i)
+        found = found || std::string_view(mongoc_server_description_type(all[i])) == "RSSecondary";
+    mongoc_server_descriptions_destroy_all(all, count);
+    return found;
 }
 
 } // namespace
@@ -125,8 +136,11 @@ error::result<server_description> client::impl::connect_now() {
     bson_error_t error{};
     const server_description_handle found(
         mongoc_client_select_server(mongoc.get(), true, nullptr, &error));
-    if (!found)
-        return translate(error, {}, evidence());
+    if (!found) {
+        auto seen = evidence();
+        seen.no_primary = has_secondary(mongoc.get());
+        return translate(error, {}, seen);
+    }
     server_id = mongoc_server_description_id(found.get());
 
     bson_t opts = BSON_INITIALIZER;

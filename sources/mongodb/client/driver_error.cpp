@@ -74,6 +74,12 @@ error::diagnostics translate(const bson_error_t& error, bson::view reply,
             return error::fail(errc::unsupported, error.message);
         auto out = network(error, evidence);
         const auto& reason = evidence.failure.empty() ? evidence.earlier_failure : evidence.failure;
+        if (evidence.no_primary) {
+            out.text = "no primary: members of the replica set answered, but none is primary now";
+            if (!evidence.failure.empty())
+                out.text += " (" + evidence.failure + ")";
+            return out;
+        }
         // Servers of another set are dropped without a word, and then none is left to name.
         out.text = reason.empty() ? "no suitable server: none answered that belongs to the replica "
                                     "set and can be used (is replicaSet right?)"

@@ -20,6 +20,7 @@ struct wire_evidence {
     /// The same of an earlier operation: right after a failure libmongoc refuses to look again and
     /// says something about its cooldown.
     std::string earlier_failure;
+    bool no_primary = false; ///< members of the set were found, but none that is primary
 };
 
 /// Translates a failed call. `reply` is the server's reply when there is one (it has `ok`).
