@@ -320,6 +320,45 @@ def fault_60_a_bad_start_is_refused(folder):
             s.wait_log("starts at the configured place")
 
 
+def with_foreign_writes_only_the_position_follows_and_a_restart_resumes(folder):
+    with Standin() as standin:
+        root = pymongo.MongoClient(standin.uri)
+        with Service(folder, standin.uri) as s:
+            wait_for(lambda: position_of(folder), "the first position")
+            begin = position_of(folder)
+            for i in range(3):
+                root.elsewhere.c.insert_one({"_id": i})
+                ts = list(root.local["oplog.rs"].find().sort("$natural", -1).limit(1))[0]["ts"]
+                wait_for(lambda: (position_of(folder)["sec"], position_of(folder)["ord"]) >= (ts.time, ts.inc),
+                         "the position behind a foreign write")
+            s.stop()
+        root.admin.command("standInTrimOplog", 1)  # where it began is gone
+        oldest = root.local["oplog.rs"].find_one()["ts"]
+        assert (begin["sec"], begin["ord"]) < (oldest.time, oldest.inc)
+        root.shop.orders.insert_one({"_id": 1})
+        with Service(folder, standin.uri):
+            wait_for(lambda: ids(folder) == [1], "the event")
+
+
+def fault_64_a_long_foreign_stretch_with_kills_in_between(folder):
+    with Standin("--scan-limit", "300") as standin:
+        root = pymongo.MongoClient(standin.uri)
+        stored = deliver_one(folder, standin.uri, root)
+        for _ in range(6):
+            root.elsewhere.c.insert_many([{} for _ in range(1000)])
+        root.shop.orders.insert_one({"_id": 2})
+        tries = 0
+        while ids(folder) == [1]:
+            tries += 1
+            assert tries < 30, "no progress"
+            with Service(folder, standin.uri) as s:
+                # Each run gets further than the one before, and is killed as soon as that is stored.
+                wait_for(lambda: position_of(folder)["data"] > stored["data"], "a later position")
+                s.stop(signal.SIGKILL)
+            stored = position_of(folder)
+        assert tries > 2 and ids(folder)[:2] == [1, 2]
+
+
 def a_low_headroom_is_warned_about(folder):
     with Standin() as standin:
         root = pymongo.MongoClient(standin.uri)
@@ -340,4 +379,6 @@ run_cases([fault_44_173_a_position_that_left_the_oplog_is_a_failed_state,
            fault_60_starts_at_a_time_a_token_and_the_oldest_entry,
            fault_60_a_kill_before_the_first_record_is_acknowledged_changes_no_start,
            fault_60_a_bad_start_is_refused,
+           with_foreign_writes_only_the_position_follows_and_a_restart_resumes,
+           fault_64_a_long_foreign_stretch_with_kills_in_between,
            a_low_headroom_is_warned_about])

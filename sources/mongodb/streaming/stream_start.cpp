@@ -77,6 +77,7 @@ asio::awaitable<error::result<void>> stream_source::hand_over_gap() {
                   "tells so comes next, reading goes on from now",
                   settings_.target.describe(), in_words(gap_->from.cluster_time()),
                   in_words(to.cluster_time()));
+    log_opening(true);
     fetched next;
     next.made = std::make_unique<gap_batch>(gap_->from, to.clone(), gap_->oplog);
     waiting_ = std::move(next);

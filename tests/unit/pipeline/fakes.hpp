@@ -93,6 +93,8 @@ class fake_source final : public source::source {
         waiting_.pop_front();
         co_return out;
     }
+    void stored(const event::position& lowest) override { told_stored = place_number(lowest); }
+    cdc::source::source_status status() const override { return {3, 1, std::chrono::hours(2)}; }
     void cancel() noexcept override {
         cancelled = true;
         wake_.notify();
@@ -104,6 +106,7 @@ class fake_source final : public source::source {
 
     bool started = false, cancelled = false, stopped = false, hang_at_start = false;
     int opened_at = 0;
+    int told_stored = 0; ///< the position that it was last told to be stored
     int pulls = 0;
     std::optional<error::diagnostics> start_error;
 

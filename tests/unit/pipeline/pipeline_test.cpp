@@ -178,8 +178,28 @@ TEST_CASE("pipeline: sinks with different positions get what each lacks", "[pipe
     CHECK(end.sinks[1].delivered == 30);
 }
 
-TEST_CASE("pipeline: the position of a sink that is ahead does not fall back meanwhile",
+TEST_CASE("pipeline: the source is told the lowest position that is stored, and its numbers are "
+          "in the status",
           "[pipeline][connector]") {
+    connector_bench b({"quick", "slow"});
+    b.start();
+    REQUIRE(b.until_state(connector_state::running));
+    b.sinks["slow"]->automatic = false;
+    b.source->feed(1, 0, 5); // where it began
+    REQUIRE(b.until([&] { return b.source->told_stored == 5; }));
+    b.source->feed(6, 10);
+    REQUIRE(b.until([&] { return b.store->at("quick") == 10; }));
+    CHECK(b.source->told_stored == 5);
+    b.sinks["slow"]->acknowledge(1, 2);
+    REQUIRE(b.until([&] { return b.source->told_stored == 7; }));
+    const auto status = b.line->status().source;
+    CHECK(status.reopened == 3);
+    CHECK(status.gaps == 1);
+    CHECK(status.headroom == std::chrono::hours(2));
+}
+
+TEST_CASE("fault 52: pipeline: the position of a sink that is ahead does not fall back meanwhile",
+          "[pipeline][connector][fault-52]") {
     connector_bench b({"ahead", "behind"});
     b.store->put("ahead", 25);
     b.store->put("behind", 10);
