@@ -33,16 +33,13 @@ class envelope_encoder final : public pipeline::encoder {
         settings_.formats =
             event::formats_of(options.json_serialization, options.bare_nonfinite_numbers);
         settings_.fields = std::move(fields);
+        settings_.transactions = options.transaction_metadata;
         settings_.skip_without_change = options.skip_without_change;
     }
 
     error::result<void> encode(const event::change_event& e, std::int64_t now_ms,
                                event::record_batch_builder& out) override {
-        if (!envelope_) {
-            settings_.connector.replica_set = source_.set_name();
-            envelope_.emplace(settings_, topics_);
-        }
-        auto written = envelope_->write(e, now_ms, out);
+        auto written = envelope().write(e, now_ms, out);
         for (const auto& clash : topics_->take_clashes())
             logger_.warn("{} and {} both go to topic {}: their names differ only in characters "
                          "that a topic cannot have",
@@ -50,11 +47,41 @@ class envelope_encoder final : public pipeline::encoder {
         return written;
     }
 
+    std::string_view over_before(const event::change_event& next) override {
+        auto& t = envelope().transaction();
+        return t.is_over_before(next) ? std::string_view{t.last_token()} : std::string_view{};
+    }
+    std::string_view passed_by(const event::position& end) override {
+        auto& t = envelope().transaction();
+        return t.is_passed_by(end) ? std::string_view{t.last_token()} : std::string_view{};
+    }
+    void end_transaction(event::record_batch_builder& out) override {
+        envelope().write_transaction_end(out);
+    }
+    std::shared_ptr<const std::string> transaction() override {
+        return envelope().transaction().save();
+    }
+    error::result<void> restore(const std::string& transaction) override {
+        if (!settings_.transactions)
+            return error::result<void>{};
+        return restored_.restore(transaction);
+    }
+
   private:
+    event::envelope& envelope() {
+        if (!envelope_) {
+            settings_.connector.replica_set = source_.set_name();
+            envelope_.emplace(settings_, topics_);
+            envelope_->transaction() = std::move(restored_);
+        }
+        return *envelope_;
+    }
+
     const mongodb::streaming::stream_source& source_;
     event::envelope::options settings_;
     std::shared_ptr<event::topic_table> topics_;
     log::logger logger_;
+    event::transaction_context restored_;
     std::optional<event::envelope> envelope_;
 };
 

@@ -20,6 +20,10 @@ outcome malformed(std::string_view part) {
     return error::fail(errc::bad_data, std::string{"malformed BSON in "}.append(part));
 }
 
+// Indices of a transaction's records within the event they belong to (record::index).
+constexpr std::uint32_t end_index = 2;
+constexpr std::uint32_t begin_index = 3;
+
 std::string_view token_text(const change_event& e) noexcept {
     const auto data = bson::find(e.resume_token, "_data");
     return data && data->kind() == bson::type::string ? data->as_string() : std::string_view{};
@@ -200,6 +204,14 @@ outcome envelope::write_data(const change_event& e, std::int64_t now_ms, record_
 
 outcome envelope::write_records(const change_event& e, const collection_texts& texts,
                                 std::int64_t now_ms, record_batch_builder& to) {
+    const bool in_transaction = options_.transactions && e.lsid && e.txn_number;
+    if (in_transaction && transaction_.begins_with(e)) {
+        if (!transaction_.begin(e))
+            return malformed("lsid");
+        to.set_next_index(begin_index);
+        write_transaction_record(transaction_status::begin, to);
+        to.set_next_index(0);
+    }
     to.begin_record(texts.topic, e.op);
     {
         json::writer out{to.buffer()};
@@ -209,10 +221,12 @@ outcome envelope::write_records(const change_event& e, const collection_texts& t
     to.begin_value();
     {
         json::writer out{to.buffer()};
-        if (auto done = write_value(out, e, texts, now_ms); !done)
+        if (auto done = write_value(out, e, texts, now_ms, in_transaction); !done)
             return done;
     }
     to.end_record(false);
+    if (in_transaction)
+        transaction_.count_event(e);
     if (e.op != operation::remove || !options_.tombstones_on_delete)
         return outcome{};
     to.begin_record(texts.topic, e.op);
@@ -224,6 +238,31 @@ outcome envelope::write_records(const change_event& e, const collection_texts& t
     to.begin_value();
     to.end_record(true);
     return outcome{};
+}
+
+void envelope::write_transaction_record(transaction_status status, record_batch_builder& to) {
+    const auto& connector = options_.connector;
+    to.begin_record(topics_->control_topic(topics_->names().transaction), operation::control);
+    {
+        json::writer out{to.buffer()};
+        write_transaction_key(out, transaction_, connector.shape, options_.with_schemas);
+    }
+    to.begin_value();
+    {
+        const std::string prefix =
+            connector.shape == event_shape::current ? std::string{} : connector.replica_set + ".";
+        json::writer out{to.buffer()};
+        write_transaction_value(out, status, transaction_, prefix, connector.shape,
+                                options_.with_schemas);
+    }
+    to.end_record(false);
+}
+
+void envelope::write_transaction_end(record_batch_builder& to) {
+    to.begin_event(transaction_.last_token());
+    to.set_next_index(end_index);
+    write_transaction_record(transaction_status::end, to);
+    transaction_.end();
 }
 
 outcome envelope::write_control(const change_event& e, std::int64_t now_ms,
@@ -259,7 +298,8 @@ outcome envelope::write_key(json::writer& out, const change_event& e,
 }
 
 outcome envelope::write_value(json::writer& out, const change_event& e,
-                              const collection_texts& texts, std::int64_t now_ms) const {
+                              const collection_texts& texts, std::int64_t now_ms,
+                              bool in_transaction) const {
     out.raw(schema_head_);
     out.raw(texts.value_name);
     if (auto done = write_change(out, e); !done)
@@ -272,7 +312,12 @@ outcome envelope::write_value(json::writer& out, const change_event& e,
     out.raw({&op, 1});
     out.raw(R"(","ts_ms":)");
     out.integer(now_ms);
-    out.raw(options_.with_schemas ? R"(,"transaction":null}})" : R"(,"transaction":null})");
+    out.raw(R"(,"transaction":)");
+    if (in_transaction)
+        write_transaction_block(out, transaction_, transaction_.next_place(e));
+    else
+        out.raw("null");
+    out.raw(options_.with_schemas ? "}}" : "}");
     return outcome{};
 }
 

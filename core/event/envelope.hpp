@@ -7,6 +7,7 @@
 #include "core/event/record.hpp"
 #include "core/event/source_info.hpp"
 #include "core/event/topic_table.hpp"
+#include "core/event/transaction_record.hpp"
 #include "core/json/writer.hpp"
 
 #include <cstdint>
@@ -37,6 +38,7 @@ class envelope {
         /// skip.messages.without.change: no record of an update that after `fields` shows no
         /// change.
         bool skip_without_change = false;
+        bool transactions = false; ///< provide.transaction.metadata
     };
 
     /// `topics` has the same prefix as `o.connector.name`.
@@ -50,6 +52,13 @@ class envelope {
     /// Errors: bad_data when the event holds malformed BSON or `fields` cannot be applied; `to` is
     /// then as it was before, and the text names namespace, resume token and the part.
     error::result<void> write(const change_event& e, std::int64_t now_ms, record_batch_builder& to);
+
+    /// Where the stream is in a transaction, before the next event is written; closed unless
+    /// `transactions`. Who asks writes the end of one that is over first.
+    transaction_context& transaction() noexcept { return transaction_; }
+
+    /// Appends the END record of the open transaction and closes it.
+    void write_transaction_end(record_batch_builder& to);
 
   private:
     struct collection_texts {
@@ -78,13 +87,15 @@ class envelope {
     const collection_texts& texts_of(const change_event& e);
     error::result<void> write_data(const change_event& e, std::int64_t now_ms,
                                    record_batch_builder& to);
+    void write_transaction_record(transaction_status status, record_batch_builder& to);
     error::result<void> write_records(const change_event& e, const collection_texts& texts,
                                       std::int64_t now_ms, record_batch_builder& to);
     error::result<void> write_key(json::writer& out, const change_event& e,
                                   const collection_texts& texts) const;
     error::result<void> write_change(json::writer& out, const change_event& e) const;
     error::result<void> write_value(json::writer& out, const change_event& e,
-                                    const collection_texts& texts, std::int64_t now_ms) const;
+                                    const collection_texts& texts, std::int64_t now_ms,
+                                    bool in_transaction) const;
 
     options options_;
     std::shared_ptr<topic_table> topics_;
@@ -92,6 +103,7 @@ class envelope {
     // The keys view the names inside the entries, which therefore never move.
     std::unordered_map<name_pair, std::unique_ptr<collection_texts>, name_hash> collections_;
     const collection_texts* last_ = nullptr;
+    transaction_context transaction_;
     field_rules::collection_rules::buffers changed_; ///< what the rules make of the present event
 };
 

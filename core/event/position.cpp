@@ -97,6 +97,7 @@ position position::clone() const {
     out.token_ = token_.clone();
     out.data_ = data_;
     out.time_ = time_;
+    out.transaction_ = transaction_;
     return out;
 }
 
@@ -112,6 +113,10 @@ std::string position::to_json() const {
     to.integer(time_.t);
     to.raw(R"(,"ord":)");
     to.integer(time_.i);
+    if (transaction_) {
+        to.raw(R"(,"transaction":)");
+        to.string(*transaction_);
+    }
     to.raw("}");
     to.close();
     return out;
@@ -137,6 +142,8 @@ error::result<position> position::from_json(std::string_view json) {
     if (!token)
         return invalid("resume_token is not a BSON document");
     position out{*token, {static_cast<std::uint32_t>(*sec), static_cast<std::uint32_t>(*ord)}};
+    if (const auto transaction = object->string("transaction"))
+        out.set_transaction(std::make_shared<const std::string>(*transaction));
     // One form only is ever written, so writing it again finds every other difference: `data` of
     // another token, times out of range, members that a newer program added.
     if (out.to_json() != json)

@@ -4,8 +4,10 @@
 #include "core/bson/document.hpp"
 #include "core/error/result.hpp"
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cdc::event {
 
@@ -39,7 +41,15 @@ class position {
 
     position clone() const;
 
-    /// One line of JSON: {"resume_token":"<base64 of the BSON token>","data":"82…","sec":…,"ord":…}
+    /// What is kept with the position, for whoever goes on from it: the state of the transaction it
+    /// lies in (transaction_context::save); null for none. It does not take part in comparisons.
+    const std::shared_ptr<const std::string>& transaction() const noexcept { return transaction_; }
+    void set_transaction(std::shared_ptr<const std::string> saved) noexcept {
+        transaction_ = std::move(saved);
+    }
+
+    /// One line of JSON: {"resume_token":"<base64 of the BSON
+    /// token>","data":"82…","sec":…,"ord":…}, inside a transaction with ,"transaction":"…"
     std::string to_json() const;
     /// Errors: state_invalid for anything that to_json cannot have written.
     static error::result<position> from_json(std::string_view json);
@@ -63,6 +73,7 @@ class position {
     bson::document token_;
     std::string data_;
     bson::timestamp time_;
+    std::shared_ptr<const std::string> transaction_;
 };
 
 } // namespace cdc::event

@@ -22,7 +22,9 @@ struct record {
     operation op = operation::other;       ///< of the event the record belongs to
     std::uint64_t sequence = 0;            ///< 1, 2, 3 … without gaps inside one run of a connector
     std::string_view token;                ///< `_data` of the event's resume token
-    std::uint32_t index = 0;               ///< of the record within its event (0 data, 1 tombstone)
+    /// Of the record within its event: 0 data, 1 tombstone; 2 the END of the transaction whose last
+    /// event it is, 3 the BEGIN of the one whose first event it is.
+    std::uint32_t index = 0;
 };
 
 /// Records of consecutive sequence numbers with their bytes, immutable once built and shared by all
@@ -68,6 +70,8 @@ class record_batch_builder {
 
     std::string& buffer() noexcept { return batch_->bytes_; }
     void begin_event(std::string_view token);
+    /// Of the next record, when it is not the one behind the last.
+    void set_next_index(std::uint32_t index) noexcept { index_ = index; }
     void begin_record(std::shared_ptr<const std::string> topic, operation op);
     void begin_value();
     void end_record(bool tombstone);

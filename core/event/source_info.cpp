@@ -28,7 +28,15 @@ void scaled_or_null(json::writer& out, std::int64_t ms, std::string_view ms_text
         out.raw(zeros);
 }
 
+std::int64_t cluster_time_ms(const change_event& e) noexcept {
+    return static_cast<std::int64_t>(e.cluster_time.t) * 1000;
+}
+
 } // namespace
+
+std::int64_t source_time_ms(const change_event& e) noexcept {
+    return e.wall_time_ms.value_or(cluster_time_ms(e));
+}
 
 source_info::source_info(const connector& c, std::string_view db, std::string_view collection)
     : shape_(c.shape)
@@ -45,8 +53,7 @@ source_info::source_info(const connector& c, std::string_view db, std::string_vi
 
 error::result<void> source_info::write(json::writer& out, const change_event& e) const {
     const bool current = shape_ == event_shape::current;
-    const std::int64_t cluster_ms = static_cast<std::int64_t>(e.cluster_time.t) * 1000;
-    const std::int64_t ts_ms = current ? e.wall_time_ms.value_or(cluster_ms) : cluster_ms;
+    const std::int64_t ts_ms = current ? source_time_ms(e) : cluster_time_ms(e);
     char digits[20];
     const std::string_view ts_ms_text{digits,
                                       std::to_chars(digits, digits + sizeof digits, ts_ms).ptr};

@@ -5,10 +5,15 @@
 #include "core/event/event_shape.hpp"
 #include "core/json/writer.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace cdc::event {
+
+/// When the change was made, ms since 1970: the server's wall time where the event has it (MongoDB
+/// 6.0), else the cluster time.
+std::int64_t source_time_ms(const change_event& e) noexcept;
 
 /// Writes the `source` object of one collection's events: Debezium's fields in the order of the
 /// event_shape; in `current` with `rs`, the replica set's name, directly before `collection`

@@ -13,6 +13,7 @@ struct naming {
     std::string prefix;                                   ///< topic.prefix
     std::string delimiter = ".";                          ///< topic.delimiter
     name_adjustment schema_names = name_adjustment::none; ///< schema.name.adjustment.mode
+    std::string transaction = "transaction";              ///< topic.transaction, behind the prefix
 };
 
 /// The topic of a collection as Debezium's default strategy names it: `<prefix>.<db>.<collection>`

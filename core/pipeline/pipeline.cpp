@@ -117,7 +117,7 @@ asio::awaitable<error::result<void>> pipeline::read() {
             }
             // In the same turn of the reactor as the push: no sink has seen the entry yet.
             take(*slice);
-            if (at == count)
+            if (slice->done)
                 break;
             co_await asio::post(parts_.executor, asio::use_awaitable);
         }

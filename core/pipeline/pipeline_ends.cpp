@@ -29,6 +29,10 @@ asio::awaitable<error::result<void>> pipeline::open() {
             co_return d;
         }
     }
+    if (const auto& transaction = starts->read_from.transaction())
+        for (const auto& encoder : parts_.encoders)
+            if (auto restored = encoder->restore(*transaction); !restored)
+                co_return restored;
     slicer_.emplace(parts_.encoders, std::move(starts->sinks), options_.slice);
 
     if (stop_requested_)

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cassert>
+#include <string>
 #include <string_view>
 
 namespace cdc::pipeline {
@@ -29,21 +30,37 @@ slicer::slicer(std::vector<std::shared_ptr<encoder>> encoders, std::vector<event
     }
 }
 
-bool slicer::ends_catching_up(const event::change_event& e) const {
-    const auto at = token_text(e);
+bool slicer::lacks(std::size_t sink, std::string_view token, bool behind) const {
+    return token > starts_[sink].data() || (behind && token == starts_[sink].data());
+}
+
+bool slicer::ends_catching_up(std::string_view token, bool behind) const {
     for (std::size_t i = 0; i < starts_.size(); ++i)
-        if (behind_[i] && at > starts_[i].data())
+        if (behind_[i] && lacks(i, token, behind))
             return true;
     return false;
 }
 
-void slicer::note_catching_up(const event::change_event& e) {
-    const auto at = token_text(e);
+void slicer::note_catching_up(std::string_view token, bool behind) {
     for (std::size_t i = 0; i < starts_.size(); ++i)
-        if (behind_[i] && at > starts_[i].data()) {
+        if (behind_[i] && lacks(i, token, behind)) {
             behind_[i] = false;
             --behind_count_;
         }
+}
+
+/// False when its record belongs into a slice of its own: nothing was done then.
+bool slicer::end_transaction(std::string_view last_token,
+                             std::vector<event::record_batch_builder>& builders) {
+    if (behind_count_ > 0) {
+        // A sink that is at the last event itself has not had the record behind it.
+        if (builders.front().size() > 0 && ends_catching_up(last_token, true))
+            return false;
+        note_catching_up(last_token, true);
+    }
+    for (std::size_t i = 0; i < encoders_.size(); ++i)
+        encoders_[i]->end_transaction(builders[i]);
+    return true;
 }
 
 error::result<std::size_t> slicer::encode(const event::change_event& e, std::int64_t now_ms,
@@ -90,10 +107,16 @@ error::result<slicer::slice> slicer::next(const source::batch& batch, std::size_
     while (at < events.size() && builders.front().size() < bounds_.records &&
            bytes() < bounds_.bytes) {
         const auto& e = events[at];
-        if (behind_count_ > 0) {
-            if (builders.front().size() > 0 && ends_catching_up(e))
+        if (const auto over = encoders_.front()->over_before(e); !over.empty()) {
+            const std::string last{over};
+            if (!end_transaction(last, builders))
                 break;
-            note_catching_up(e);
+        }
+        if (behind_count_ > 0) {
+            const auto token = token_text(e);
+            if (builders.front().size() > 0 && ends_catching_up(token, false))
+                break;
+            note_catching_up(token, false);
         }
         auto records = encode(e, now_ms, builders);
         if (!records) {
@@ -102,14 +125,26 @@ error::result<slicer::slice> slicer::next(const source::batch& batch, std::size_
             break; // what was read before it goes out first; the next call meets it again
         }
         // An event without records is safe together with what came before it.
-        positions->push_back({builders.front().next_sequence() - 1,
-                              event::position(e.resume_token, e.cluster_time)});
+        event::position here(e.resume_token, e.cluster_time);
+        here.set_transaction(encoders_.front()->transaction());
+        positions->push_back({builders.front().next_sequence() - 1, std::move(here)});
         position_bytes += sizeof(event::record_batch::mark) + 3 * e.resume_token.size();
+        if (const auto& transaction = positions->back().position.transaction())
+            position_bytes += transaction->size();
         ++out.events;
         ++at;
     }
-    if (at == events.size() && batch.end())
-        positions->push_back({builders.front().next_sequence() - 1, batch.end()->clone()});
+    if (at == events.size() && batch.end()) {
+        const std::string last{encoders_.front()->passed_by(*batch.end())};
+        out.done = last.empty() || end_transaction(last, builders);
+    } else {
+        out.done = at == events.size();
+    }
+    if (out.done && batch.end()) {
+        auto here = batch.end()->clone();
+        here.set_transaction(encoders_.front()->transaction());
+        positions->push_back({builders.front().next_sequence() - 1, std::move(here)});
+    }
 
     if (builders.front().size() > 0) {
         auto entry = std::make_shared<queue_entry>();

@@ -32,6 +32,7 @@ class slicer {
         std::uint64_t last = 0; ///< the newest sequence number given out, this slice included
         std::size_t events = 0;
         std::vector<bool> had; ///< per sink: it has these records from an earlier run
+        bool done = false;     ///< the batch has no more
     };
 
     /// `encoders`: at least one, one per encoding. `starts`: per sink the position up to which it
@@ -41,16 +42,21 @@ class slicer {
            limits bounds);
 
     /// The next slice of `batch`, from its event number `at` on, which is moved behind the slice.
-    /// The batch is done when `at` has reached the number of its events; call once for an empty
-    /// batch. Errors: those of the encoder, the text with namespace and position of the event; all
-    /// events before it have been given out by then. Nothing may be called after an error.
+    /// Again until a slice is `done`; once for an empty batch. Errors: those of the encoder, the
+    /// text with namespace and position of the event; all events before it have been given out by
+    /// then. Nothing may be called after an error.
     error::result<slice> next(const source::batch& batch, std::size_t& at, std::int64_t now_ms);
 
   private:
     error::result<std::size_t> encode(const event::change_event& e, std::int64_t now_ms,
                                       std::vector<event::record_batch_builder>& builders);
-    bool ends_catching_up(const event::change_event& e) const;
-    void note_catching_up(const event::change_event& e);
+    /// Whether a sink that lacks nothing up to its start lacks what comes at `token` (`behind`:
+    /// what comes behind it, before any other token).
+    bool lacks(std::size_t sink, std::string_view token, bool behind) const;
+    bool ends_catching_up(std::string_view token, bool behind) const;
+    void note_catching_up(std::string_view token, bool behind);
+    bool end_transaction(std::string_view last_token,
+                         std::vector<event::record_batch_builder>& builders);
 
     std::vector<std::shared_ptr<encoder>> encoders_;
     std::vector<event::position> starts_;

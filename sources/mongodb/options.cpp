@@ -178,6 +178,8 @@ connector_options make_connector_options(const config::values& values) {
 
     out.names.prefix = values.text("topic.prefix");
     out.names.delimiter = values.text("topic.delimiter");
+    out.names.transaction = values.text("topic.transaction");
+    out.transaction_metadata = values.boolean("provide.transaction.metadata");
     const std::string& adjustment = values.text("schema.name.adjustment.mode");
     if (adjustment != "none")
         out.names.schema_names = adjustment == "avro" ? event::name_adjustment::avro

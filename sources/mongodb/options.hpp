@@ -47,7 +47,7 @@ struct connector_options {
     /// How often the member read from is asked whether it is still the primary, at least.
     std::chrono::milliseconds heartbeat_frequency{10000};
 
-    event::naming names; ///< topic.prefix, topic.delimiter, schema.name.adjustment.mode
+    event::naming names; ///< topic.prefix, topic.delimiter, topic.transaction, …
 
     mongodb::capture_mode capture_mode = mongodb::capture_mode::change_streams_update_full;
     mongodb::capture_scope capture_scope = mongodb::capture_scope::deployment;
@@ -75,6 +75,7 @@ struct connector_options {
     bool skip_without_change = false;       ///< skip.messages.without.change
 
     bool tombstones_on_delete = true;
+    bool transaction_metadata = false; ///< provide.transaction.metadata
     event::event_shape event_shape = event::event_shape::current;
     event::json_serialization_mode json_serialization = event::json_serialization_mode::legacy;
     bool bare_nonfinite_numbers = false; ///< see event::formats_of

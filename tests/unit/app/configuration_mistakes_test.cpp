@@ -167,8 +167,7 @@ TEST_CASE("a connector that is to stay on one host is given one", "[app][config]
 TEST_CASE("values that ask for what happens anyway are no mistake", "[app][config]") {
     const std::string line =
         GENERATE("skipped.operations: none", "skipped.operations: t", "filters.match.mode: regex",
-                 "provide.transaction.metadata: false", "heartbeat.interval.ms: 0",
-                 "json.serialization.mode: legacy");
+                 "heartbeat.interval.ms: 0", "json.serialization.mode: legacy");
     CAPTURE(line);
     CHECK(mistakes_of(line).empty());
 }

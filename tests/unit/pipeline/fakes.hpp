@@ -132,12 +132,44 @@ class fake_encoder final : public pipeline::encoder {
         if (nothing_every > 0 && n % nothing_every == 0)
             return {};
         put(out, n, false);
+        if (n >= transaction_begin && n <= transaction_end) {
+            open_ = true;
+            last_token_ = bson::find(e.resume_token, "_data")->as_string();
+        }
         if (tombstone_every > 0 && n % tombstone_every == 0)
             put(out, n, true);
         return {};
     }
 
+    // Its transactions are the events from `transaction_begin` to `transaction_end`.
+    std::string_view over_before(const event::change_event& next) override {
+        const int n = static_cast<int>(next.cluster_time.t);
+        return open_ && n > transaction_end ? std::string_view{last_token_} : std::string_view{};
+    }
+    std::string_view passed_by(const event::position& end) override {
+        return open_ && end.data() > last_token_ ? std::string_view{last_token_}
+                                                 : std::string_view{};
+    }
+    void end_transaction(event::record_batch_builder& out) override {
+        out.begin_event(last_token_);
+        out.begin_record(topic_, event::operation::control);
+        out.buffer() += "end";
+        out.begin_value();
+        out.buffer() += "end";
+        out.end_record(false);
+        open_ = false;
+    }
+    std::shared_ptr<const std::string> transaction() override {
+        return open_ ? std::make_shared<const std::string>(last_token_) : nullptr;
+    }
+    error::result<void> restore(const std::string& transaction) override {
+        open_ = true;
+        last_token_ = transaction;
+        return {};
+    }
+
     int bad = 0, tombstone_every = 0, nothing_every = 0;
+    int transaction_begin = 0, transaction_end = 0;
     std::size_t padding = 0;
 
   private:
@@ -153,6 +185,8 @@ class fake_encoder final : public pipeline::encoder {
     }
     std::string mark_;
     std::shared_ptr<const std::string> topic_ = std::make_shared<const std::string>("t");
+    bool open_ = false;
+    std::string last_token_;
 };
 
 /// Writes down what it gets; acknowledges at once, or when told.
