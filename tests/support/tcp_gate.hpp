@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "tests/support/gate/cut_plan.hpp"
+
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace cdc::test {
 
@@ -24,17 +28,31 @@ class tcp_gate {
     void pass();
     /// Accepts and takes bytes, forwards nothing, closes nothing; for present and new connections.
     void black_hole();
-    /// Closes every present connection with RST towards the client; new ones are forwarded.
+    /// Every piece of up to 64 KiB is held back so long before it goes on; 0: not at all.
+    void delay(gate::way way, std::chrono::milliseconds time);
+    /// New connections are refused; the port stays reserved. Present ones go on.
+    void stop_accepting();
+    void accept_again();
+
+    /// Closes every present connection with RST towards both sides; new ones are forwarded.
     void reset_all();
     /// Closes every present connection in order (FIN).
     void cut_all();
     /// The next `bytes` from the server are forwarded, then that connection is reset. Once.
     void reset_after(std::size_t bytes);
+    /// Cuts at that point of the protocol's messages (so not with TLS). What was forwarded before
+    /// has reached the other side's system by then, and nothing passes the other way meanwhile.
+    void cut_at(gate::cut where);
+    void no_cut();
 
     /// Connections accepted so far; open now; bytes forwarded from the server so far.
     std::size_t accepted() const noexcept;
     std::size_t open_connections() const noexcept;
     std::size_t bytes_to_client() const noexcept;
+    /// Cuts made by `cut_at` and `reset_after` so far.
+    std::size_t cuts() const;
+    /// Sizes of the messages that passed whole, of all connections, in order.
+    std::vector<std::size_t> messages(gate::way way) const;
 
   private:
     struct impl;
