@@ -125,6 +125,8 @@ void client::impl::set_up_sleep() {
             const auto until = fiber_runner::clock::now() + std::chrono::microseconds(usec);
             while (!self.cancelled && self.fiber->on_fiber() && fiber_runner::clock::now() < until)
                 self.fiber->wait(until);
+            if (self.hub)
+                self.hub->begin_scan(); // server selection sleeps between two scans
         },
         this);
 #endif

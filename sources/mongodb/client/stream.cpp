@@ -157,6 +157,8 @@ struct stream_callbacks {
         if (!begin(self, timeout_ms, error))
             return fail(error);
         const auto deadline = deadline_in(timeout_ms);
+        if (timeout_ms == 0)
+            self->scan_reply.clear();
         iovec_cursor out(iov, count);
         std::size_t written = 0;
         for (;;) {
@@ -371,6 +373,13 @@ void stream_hub::begin_operation() {
     if (!last_failure_.empty())
         earlier_failure_ = std::exchange(last_failure_, {});
     timed_out_ = false;
+    begin_scan();
+}
+
+void stream_hub::begin_scan() noexcept {
+    // The member that answered as primary may have gone before its answer was whole, and then no
+    // command has ended that scan: the mark would cut off every member of this one.
+    primary_answered_ = {};
 }
 
 void stream_hub::note_failure(const std::string& text) {

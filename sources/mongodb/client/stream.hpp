@@ -56,8 +56,10 @@ class stream_hub {
     void poison();
     bool poisoned() const noexcept { return poisoned_; }
 
-    /// Before each operation: forgets the failures of the one before.
+    /// Before each operation: forgets the failures of the one before, and its scan.
     void begin_operation();
+    /// Before each further scan of an operation.
+    void begin_scan() noexcept;
     /// The reason why a connection failed during this operation, in our words (libmongoc's text
     /// calls a failed certificate check "connection refused"); empty when none did.
     const std::string& last_failure() const noexcept { return last_failure_; }

@@ -14,8 +14,10 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <random>
+#include <vector>
 
 namespace asio = boost::asio;
 using namespace cdc;
@@ -62,6 +64,37 @@ asio::awaitable<void> reset_within_reply(driver_fixture& f, tcp_gate& gate, std:
     auto fresh = co_await c.command("db", get_more());
     REQUIRE(fresh);
     CHECK(fresh->size() == whole->size());
+    co_await c.stop();
+}
+
+/// A server behind a gate that cuts the connection `after` bytes of the very first answer.
+struct cut_hello {
+    explicit cut_hello(std::size_t after) {
+        server.set_hosts({gate.host_port()});
+        gate.cut_at({gate::way::to_client, 0, after});
+    }
+    fake_server server{{}};
+    tcp_gate gate{server.port()};
+};
+
+asio::awaitable<void> found_again(driver_fixture& f, cut_hello& s) {
+    auto options = f.options("mongodb://" + s.gate.host_port() + "/?replicaSet=rs0");
+    auto opened = co_await client::open(f.executor(), f.blocking, options, f.logger);
+    REQUIRE(opened);
+    auto& c = **opened;
+    auto broken = co_await c.connect();
+    REQUIRE(!broken);
+    CHECK(broken.error().code == errc::network);
+    CHECK(s.gate.cuts() == 1);
+    // The driver leaves a member alone for five seconds after a failed hello.
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    bool found = false;
+    while (!found && std::chrono::steady_clock::now() < limit) {
+        co_await pause_for(550ms);
+        auto again = co_await c.connect();
+        found = again.has_value();
+    }
+    CHECK(found);
     co_await c.stop();
 }
 
@@ -123,6 +156,20 @@ TEST_CASE("a reset inside a reply is one clean error", "[driver]") {
     CHECK(f.usleeps() == 0);
 }
 
+TEST_CASE("a member that goes within its first answer is found again", "[driver]") {
+    driver_fixture f;
+    std::vector<std::unique_ptr<cut_hello>> servers;
+    std::vector<std::future<void>> clients;
+    // The answer says who is primary long before its end.
+    for (const std::size_t after : {0, 17, 100, 200, 300})
+        servers.push_back(std::make_unique<cut_hello>(after));
+    for (const auto& s : servers)
+        clients.push_back(asio::co_spawn(f.executor(), found_again(f, *s), asio::use_future));
+    for (auto& c : clients)
+        c.get();
+    CHECK(f.usleeps() == 0);
+}
+
 TEST_CASE("a connection closed in order is a network error, and the next one works", "[driver]") {
     driver_fixture f;
     fake_server server({});
@@ -157,6 +204,7 @@ TEST_CASE("a black-holed reply ends at the socket timeout", "[driver]") {
     auto work = [](driver_fixture& fx, tcp_gate& g) -> asio::awaitable<void> {
         auto options = fx.options("mongodb://" + g.host_port() + "/?replicaSet=rs0");
         options.socket_timeout = 300ms;
+        options.connect_timeout = 300ms;
         auto opened = co_await client::open(fx.executor(), fx.blocking, options, fx.logger);
         REQUIRE(opened);
         auto found = co_await (*opened)->connect();
@@ -169,6 +217,16 @@ TEST_CASE("a black-holed reply ends at the socket timeout", "[driver]") {
         co_await pause_for(550ms);
         auto again = co_await (*opened)->connect();
         CHECK(again);
+        // The hole is still there when it looks for the server: that passes too.
+        g.black_hole();
+        silent = co_await (*opened)->command("db", get_more());
+        REQUIRE(!silent);
+        co_await pause_for(550ms);
+        auto hidden = co_await (*opened)->connect();
+        REQUIRE(!hidden);
+        CHECK(hidden.error().code == errc::network);
+        INFO(hidden.error().describe());
+        CHECK(hidden.error().text.find("hello") != std::string::npos);
         co_await (*opened)->stop();
     };
     await_on(f.reactor, work(f, gate));
