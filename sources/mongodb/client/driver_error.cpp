@@ -18,6 +18,11 @@ error::diagnostics network(const bson_error_t& error, const wire_evidence& evide
     return out;
 }
 
+bool is_stream_trouble(std::uint32_t code) noexcept {
+    return code == MONGOC_ERROR_STREAM_NAME_RESOLUTION || code == MONGOC_ERROR_STREAM_SOCKET ||
+           code == MONGOC_ERROR_STREAM_CONNECT || code == MONGOC_ERROR_STREAM_NOT_ESTABLISHED;
+}
+
 } // namespace
 
 error::diagnostics server_error(bson::view reply) {
@@ -47,6 +52,10 @@ error::diagnostics translate(const bson_error_t& error, bson::view reply,
         return server_error(reply);
     switch (error.domain) {
     case MONGOC_ERROR_CLIENT:
+        // How a scan says that a member did not answer its hello: when that was for want of time,
+        // no stream has failed.
+        if (is_stream_trouble(error.code))
+            return network(error, evidence);
         if (error.code != MONGOC_ERROR_CLIENT_AUTHENTICATE)
             break;
         if (!evidence.failure.empty())
