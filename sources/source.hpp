@@ -4,6 +4,7 @@
 #include "core/error/result.hpp"
 #include "core/event/change_event.hpp"
 #include "core/event/position.hpp"
+#include "sources/source_state.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -36,6 +37,7 @@ struct source_status {
     /// Between the stored position and the oldest change that can still be read: for so long the
     /// connector may stand still. Nothing when it is not known.
     std::optional<std::chrono::milliseconds> headroom;
+    cdc::source::state state; ///< reading or reconnecting
 };
 
 /// Where a connector reads from. Lives on one reactor; one call at a time. Retries, reconnects and

@@ -21,7 +21,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr std::chrono::minutes failure_reminder{1};
+constexpr std::chrono::minutes reminder{1};
 
 /// The service's thread while it runs: waits for signals, for connectors to change state, and for
 /// the minute to pass.
@@ -75,11 +75,12 @@ class control_loop {
     }
 
     void remind() {
-        minute_.expires_after(failure_reminder);
+        minute_.expires_after(reminder);
         minute_.async_wait([this](boost::system::error_code ec) {
             if (ec || ended_)
                 return;
             service_->log_failures(true);
+            service_->log_troubles();
             remind();
         });
     }

@@ -2,6 +2,7 @@
 #include "core/app/service.hpp"
 
 #include "core/app/reactor_watch.hpp"
+#include "core/app/troubles.hpp"
 #include "core/app/version.hpp"
 #include "core/offset/memory_store.hpp"
 #include "core/offset/sqlite_store.hpp"
@@ -10,6 +11,7 @@
 #include "sources/mongodb/client/driver.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -137,6 +139,16 @@ void service::log_failures(bool all) {
             continue;
         e.failure_logged = true;
         parts_->logger.error("{}: failed: {}", e.connector->name(), status.error->describe());
+    }
+}
+
+void service::log_troubles() {
+    for (const auto& e : parts_->connectors) {
+        if (!e.started || e.failed)
+            continue;
+        const auto status = e.connector->status();
+        for (const auto& line : troubles_of(status, std::chrono::system_clock::now()))
+            parts_->logger.warn("{}", line);
     }
 }
 

@@ -38,6 +38,8 @@ class service {
 
     /// Logs why connectors failed: those that failed since the last call, or all that have.
     void log_failures(bool all);
+    /// Logs what keeps connectors from their work at present.
+    void log_troubles();
     /// True when no connector is left that could do anything.
     bool all_failed() const noexcept;
 

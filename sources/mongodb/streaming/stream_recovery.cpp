@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <utility>
 
 namespace cdc::mongodb::streaming {
 
@@ -110,7 +111,7 @@ asio::awaitable<bool> stream_source::recover(cursor::phase where, error::diagnos
         logger_.warn("change stream of {}: {}; attempt {} to go on follows in {} ms",
                      settings_.target.describe(), d.describe(), policy_.failures(),
                      action.delay.count());
-    troubled_ = true;
+    note_trouble(d);
     if (action.reconnect) {
         connected_ = false;
         cursor_.forget();
@@ -124,7 +125,7 @@ void stream_source::move() {
     logger_.info("change stream of {}: {}; moves to the primary", settings_.target.describe(),
                  watch_->reason());
     policy_.on_moved();
-    troubled_ = true;
+    note_trouble(error::fail(error::errc::network, watch_->reason()));
     connected_ = false;
     cursor_.forget();
     ++reopened_;
@@ -227,6 +228,25 @@ asio::awaitable<void> stream_source::pause(std::chrono::milliseconds delay) {
             break;
         co_await fetcher_.wait_for(left);
     }
+}
+
+void stream_source::note_trouble(const error::diagnostics& d) {
+    if (!troubled_since_)
+        troubled_since_ = std::chrono::system_clock::now();
+    auto shown = d;
+    shown.server_text.clear(); // may hold user data
+    trouble_ = shown.describe();
+}
+
+void stream_source::note_recovery() {
+    if (std::exchange(troubled_since_, std::nullopt))
+        logger_.info("reads changes again from {}", host_);
+}
+
+cdc::source::state stream_source::state() const {
+    if (!troubled_since_ || failed_)
+        return {};
+    return {cdc::source::activity::reconnecting, *troubled_since_, policy_.failures(), trouble_};
 }
 
 } // namespace cdc::mongodb::streaming

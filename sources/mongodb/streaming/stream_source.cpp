@@ -110,7 +110,7 @@ asio::awaitable<error::result<std::unique_ptr<cdc::source::batch>>> stream_sourc
 }
 
 cdc::source::source_status stream_source::status() const {
-    return {reopened_, gaps_, headroom_.value()};
+    return {reopened_, gaps_, headroom_.value(), state()};
 }
 
 void stream_source::cancel() noexcept {
@@ -293,6 +293,8 @@ asio::awaitable<error::result<void>> stream_source::open() {
         co_return error::result<void>{};
     }
     log_opening(from_now);
+    if (waiting_)
+        note_recovery(); // it is not the server that keeps it from reading on
     auto room = co_await wait_for_room();
     if (!room)
         co_return room;
@@ -351,8 +353,7 @@ asio::awaitable<error::result<stream_source::reading>> stream_source::read() {
                                   "the server ends the change stream where it was opened");
         if (end || !reply->empty())
             policy_.on_progress();
-        if (std::exchange(troubled_, false))
-            logger_.info("reads changes again from {}", host_);
+        note_recovery();
         hand_over(std::move(*reply), std::move(end));
         if (invalidated) {
             logger_.info("{} was dropped or renamed, which ends a change stream; it is opened "

@@ -149,6 +149,9 @@ class stream_source final : public source::source {
     boost::asio::awaitable<void> pause(std::chrono::milliseconds delay);
     void hand_over(cursor::change_reply reply, std::optional<event::position> end);
     void open_for_caller();
+    void note_trouble(const error::diagnostics& d);
+    void note_recovery();
+    cdc::source::state state() const;
     void log_opening(bool from_now);
     void end_with(error::diagnostics d);
 
@@ -180,8 +183,11 @@ class stream_source final : public source::source {
     std::optional<error::diagnostics> failed_; ///< given out behind what waits
     flight in_flight_ = flight::none;
     bool connected_ = false;
-    bool opened_ = false;   ///< once
-    bool troubled_ = false; ///< a fault was logged and not yet its end
+    bool opened_ = false; ///< once
+    /// Since the first fault that keeps it from reading, until a getMore is answered again, or the
+    /// stream is open and nobody wants more for the moment.
+    std::optional<std::chrono::system_clock::time_point> troubled_since_;
+    std::string trouble_; ///< the last fault, safe to show
     bool cancelled_ = false;
     bool fetching_ = false;
 

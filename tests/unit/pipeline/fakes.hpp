@@ -94,7 +94,7 @@ class fake_source final : public source::source {
         co_return out;
     }
     void stored(const event::position& lowest) override { told_stored = place_number(lowest); }
-    cdc::source::source_status status() const override { return {3, 1, std::chrono::hours(2)}; }
+    cdc::source::source_status status() const override { return {3, 1, std::chrono::hours(2), {}}; }
     void cancel() noexcept override {
         cancelled = true;
         wake_.notify();
