@@ -10,6 +10,7 @@ class Receiver:
     def __init__(self, port=0):
         self.requests = []
         self.status = 200
+        self.hold_after = None  # so many requests are answered, the next one is held
         self.go = threading.Event()
         self.go.set()
         receiver = self
@@ -20,6 +21,8 @@ class Receiver:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["content-length"]))
                 receiver.requests.append((dict(self.headers.items()), body))
+                if receiver.hold_after is not None and len(receiver.requests) > receiver.hold_after:
+                    receiver.go.clear()
                 receiver.go.wait(20)
                 try:
                     self.send_response(receiver.status)

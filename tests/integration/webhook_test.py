@@ -11,6 +11,7 @@ import hmac
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
 import urllib.parse
@@ -127,6 +128,35 @@ def a_kill_repeats_under_the_same_id(folder):
         assert [json.loads(by_id[i])["_id"] for i in order] == [1, 2, 3], by_id
 
 
+def stored_position(folder, sink):
+    """(seconds, number) of the position that is stored for a sink."""
+    with sqlite3.connect(f"file:{folder}/state.db?mode=ro", uri=True, timeout=5) as db:
+        row = db.execute("select position from positions where sink = ?", (sink,)).fetchone()
+    position = json.loads(row[0])
+    return position["sec"], position["ord"]
+
+
+def fault_58_a_batch_that_was_taken_in_part_goes_on_behind_that_part(folder):
+    with Standin() as standin, Receiver() as receiver:
+        receiver.hold_after = 400
+        with Service(folder, standin.uri, receiver.url) as s:
+            s.wait_log("reads changes")
+            collection(standin).insert_many([{"_id": i} for i in range(1, 1001)])
+            wait_for(lambda: len(receiver.requests) == 401, "a request that is held")
+            time_of = [(json.loads(body)["payload"]["source"]["ts_ms"] // 1000,
+                        json.loads(body)["payload"]["source"]["ord"]) for _, body in receiver.requests]
+            wait_for(lambda: stored_position(folder, "hook") == time_of[399], "the position of number 400")
+            s.stop(signal.SIGKILL)
+        assert stored_position(folder, "hook") == time_of[399] < time_of[400]
+        receiver.hold_after = None
+        receiver.go.set()
+        with Service(folder, standin.uri, receiver.url) as s:
+            wait_for(lambda: len(receiver.requests) == 1001, "the rest")
+            assert s.stop() == 0, s.log()
+        numbers = [json.loads(json.loads(body)["payload"]["after"])["_id"] for _, body in receiver.requests]
+        assert numbers == list(range(1, 402)) + list(range(401, 1001)), numbers
+
+
 def a_receiver_that_comes_later_is_waited_for(folder):
     with Receiver() as once:
         port, url = once.port, once.url
@@ -184,6 +214,7 @@ def a_wrong_secret_is_refused_and_not_shown(folder):
 
 
 CASES = [bodies_are_the_files_values_and_signed, a_kill_repeats_under_the_same_id,
+         fault_58_a_batch_that_was_taken_in_part_goes_on_behind_that_part,
          a_receiver_that_comes_later_is_waited_for, a_stop_while_the_receiver_is_away_loses_nothing,
          a_refusal_fails_the_connector_and_says_why, a_wrong_secret_is_refused_and_not_shown]
 run_cases(CASES)

@@ -95,8 +95,9 @@ TEST_CASE("a record is sent as a signed POST", "[webhook]") {
     CHECK(stage.log().lines().empty());
 }
 
-TEST_CASE("503 three times, then 200: the event arrives, and the next one only after it",
-          "[webhook]") {
+TEST_CASE("faults 139 and 140: 503 three times, then 200: the event arrives, and the next one only "
+          "after it",
+          "[webhook][fault-139][fault-140]") {
     http_receiver receiver({status(503), status(500), status(503)});
     auto options = quick_webhook(receiver.url());
     options.signing_key = *webhook::parse_secret(secret);
@@ -186,7 +187,8 @@ TEST_CASE("order holds whatever fails, and nothing is missing", "[webhook]") {
     CHECK(bodies == expected);
 }
 
-TEST_CASE("what is tried again, and under which name", "[webhook]") {
+TEST_CASE("faults 138 and 145: what is tried again, and under which name",
+          "[webhook][fault-138][fault-145]") {
     receiver_answer closed, reset, stalled;
     closed.close = true;
     reset.reset = true;
@@ -226,7 +228,7 @@ TEST_CASE("what is tried again, and under which name", "[webhook]") {
     CHECK(stage.log().lines().size() == 2);
 }
 
-TEST_CASE("what stops the sink", "[webhook]") {
+TEST_CASE("fault 145: what stops the sink", "[webhook][fault-145]") {
     const unsigned code = GENERATE(101u, 301u, 302u, 303u, 304u, 307u, 308u, 400u, 401u, 403u, 404u,
                                    410u, 413u, 431u, 600u);
     CAPTURE(code);
@@ -265,7 +267,7 @@ TEST_CASE("every 2xx acknowledges", "[webhook]") {
     CHECK(receiver.connections() == 1);
 }
 
-TEST_CASE("Retry-After is obeyed", "[webhook]") {
+TEST_CASE("fault 143: Retry-After is obeyed", "[webhook][fault-143]") {
     SECTION("seconds") {
         http_receiver receiver({busy(429, "2")});
         webhook_stage stage(quick_webhook(receiver.url()));

@@ -85,7 +85,8 @@ class webhook_connector {
 
 } // namespace
 
-TEST_CASE("a slow receiver stops the reading, not the memory", "[webhook][connector]") {
+TEST_CASE("fault 130: a slow receiver stops the reading, not the memory",
+          "[webhook][connector][fault-130]") {
     std::atomic<bool> slow = true;
     http_receiver receiver([&slow](const test::received_request&, std::size_t) {
         receiver_answer a;

@@ -233,7 +233,8 @@ TEST_CASE("file sink: with fsync interval nothing is acknowledged before it", "[
     CHECK(b.acknowledged == 10);
 }
 
-TEST_CASE("file sink: a torn last line is cut wherever it was torn", "[sinks][file]") {
+TEST_CASE("fault 150: file sink: a torn last line is cut wherever it was torn",
+          "[sinks][file][fault-150]") {
     test::temp_dir dir;
     const auto path = dir.path() / "e.jsonl";
     const std::string whole = all_lines(1, 3);
@@ -391,7 +392,8 @@ TEST_CASE("file sink: a file that was moved away or removed is begun anew", "[si
     CHECK(read(path) == line(5));
 }
 
-TEST_CASE("file sink: paths that cannot be used are refused at start", "[sinks][file]") {
+TEST_CASE("fault 151: file sink: paths that cannot be used are refused at start",
+          "[sinks][file][fault-151]") {
     test::temp_dir dir;
     const auto refuse = [](const fs::path& path, errc code, const std::string& part) {
         bench b({path});

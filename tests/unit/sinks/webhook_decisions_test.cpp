@@ -55,7 +55,8 @@ TEST_CASE("webhook signatures are those of Standard Webhooks", "[webhook]") {
               "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
 }
 
-TEST_CASE("webhook secrets are 24 to 64 bytes of base64 behind whsec_", "[webhook]") {
+TEST_CASE("fault 146: webhook secrets are 24 to 64 bytes of base64 behind whsec_",
+          "[webhook][fault-146]") {
     const auto secret = [](std::size_t bytes) {
         std::string out = "whsec_";
         for (std::size_t i = 0; i < bytes / 3; ++i)
@@ -136,7 +137,7 @@ TEST_CASE("a date in Retry-After is never undercut", "[webhook]") {
     CHECK(webhook::parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", now) == 10s);
 }
 
-TEST_CASE("what a status means for a record", "[webhook]") {
+TEST_CASE("fault 145: what a status means for a record", "[webhook][fault-145]") {
     using webhook::verdict;
     for (unsigned status = 0; status < 1000; ++status) {
         INFO(status);
@@ -150,7 +151,8 @@ TEST_CASE("what a status means for a record", "[webhook]") {
         CHECK(webhook::judge(refused) == verdict::refused);
 }
 
-TEST_CASE("waits grow, Retry-After lengthens them, a line a doubling", "[webhook]") {
+TEST_CASE("fault 143: waits grow, Retry-After lengthens them, a line a doubling",
+          "[webhook][fault-143]") {
     webhook::retry_plan plan({100ms, 1000ms}, 60s, 1);
     std::vector<unsigned> said;
     for (unsigned n = 1; n <= 40; ++n) {
@@ -188,7 +190,8 @@ TEST_CASE("a cap of zero means that Retry-After is not followed", "[webhook]") {
     CHECK(step.capped);
 }
 
-TEST_CASE("every header stands once in every attempt", "[webhook]") {
+TEST_CASE("faults 140 and 147: every header stands once in every attempt",
+          "[webhook][fault-140][fault-147]") {
     const auto key = webhook::parse_secret(published_secret);
     const webhook::record_request requests("inventory", "out", webhook::signer(*key), "abc");
     const auto r = some_record();

@@ -55,7 +55,7 @@ TEST_CASE("webhook options: everything given", "[webhook][config]") {
     CHECK(o.retry_after_cap == 6ms);
 }
 
-TEST_CASE("webhook options: secrets are known as such", "[webhook][config]") {
+TEST_CASE("fault 146: webhook options: secrets are known as such", "[webhook][config][fault-146]") {
     const auto read =
         written(with("", std::string("type: webhook, url: 'https://h/?t=abc', secret: ") + secret +
                              ", bearer.token: tok-en"))
