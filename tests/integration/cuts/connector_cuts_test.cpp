@@ -79,12 +79,10 @@ struct connector_cuts : driver_fixture {
             if (!loaded.result)
                 throw std::runtime_error(loaded.found.mistakes().at(0).text());
             std::filesystem::remove(file);
-            auto out = app::connector::make(loaded.result->connectors.at(0), f.known,
-                                            f.made++ % 2 == 0 ? f.reactor : f.second,
-                                            {.blocking = &f.files,
-                                             .store = f.store.get(),
-                                             .logger = f.logger,
-                                             .changed = [] {}});
+            auto out = app::connector::make(
+                loaded.result->connectors.at(0), f.known, f.made++ % 2 == 0 ? f.reactor : f.second,
+                {.blocking = &f.files, .store = f.store.get(), .logger = f.logger, .changed = [] {
+                 }});
             if (!out)
                 throw std::runtime_error(out.error().describe());
             connector = std::move(*out);

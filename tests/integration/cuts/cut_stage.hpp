@@ -24,6 +24,8 @@ class cut_stage {
     explicit cut_stage(const std::function<event::position(const std::string& uri)>& read_position);
 
     std::string uri() const { return "mongodb://" + gate.host_port() + "/?replicaSet=rs0"; }
+    /// One connection alone: whose messages come in the same order each time.
+    std::string direct_uri() const { return uri() + "&directConnection=true"; }
     const event::position& begin() const noexcept { return begin_; }
     /// "insert 7 13": operation, _id and, but for deletes, the version.
     const std::vector<std::string>& written() const noexcept { return written_; }

@@ -90,8 +90,8 @@ struct stream_cuts : driver_fixture {
             options.max_await_time = std::chrono::milliseconds(50);
             options.server_selection_timeout = std::chrono::milliseconds(5000);
             options.socket_timeout = std::chrono::milliseconds(20000);
-            auto out = mongodb::modes::make_connector_source(options, reactor.executor(),
-                                                             f.lookups, f.logger);
+            auto out = mongodb::modes::make_connector_source(options, reactor.executor(), f.lookups,
+                                                             f.logger);
             if (!out)
                 throw std::runtime_error(out.error().describe());
             source = std::move(*out);
@@ -135,7 +135,7 @@ struct stream_cuts : driver_fixture {
         message_sizes begin, out;
         for (const auto way : {gate::way::to_server, gate::way::to_client})
             begin[static_cast<std::size_t>(way)] = stage.gate.messages(way);
-        open_stream s(*this, stage.uri());
+        open_stream s(*this, stage.direct_uri());
         arrived got;
         CHECK(read(s, stage, got).empty());
         for (const auto way : {gate::way::to_server, gate::way::to_client}) {
@@ -153,7 +153,7 @@ struct stream_cuts : driver_fixture {
         const auto before = stage.gate.cuts();
         stage.cut_from_now(at);
         arrived got;
-        open_stream s(*this, stage.uri());
+        open_stream s(*this, stage.direct_uri());
         if (auto wrong = read(s, stage, got); !wrong.empty())
             return wrong;
         // The cut may come behind the last change; and in any case the stream goes on.
