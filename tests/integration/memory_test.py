@@ -34,7 +34,7 @@ parser.add_argument("--preload", required=True)
 parser.add_argument("--documents", type=int, default=DOCUMENTS)
 options = parser.parse_args()
 
-ID = re.compile(rb'\\"_id\\":(\d+)')
+ID = re.compile(rb'\\"_id\\": ?(\d+)')
 
 
 def id_of(record):

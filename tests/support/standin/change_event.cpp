@@ -82,6 +82,20 @@ bson::document make_event(const oplog_entry& e, bool modern,
     return b.finish();
 }
 
+bson::document pad(bson::view event, std::size_t bytes) {
+    bson::builder b;
+    for (bson::cursor c{event}; c.next();) {
+        if (c.name() != "fullDocument") {
+            b.value(c.name(), c);
+            continue;
+        }
+        bson::builder doc;
+        doc.append_all(c.as_document()).string("pad", std::string(bytes, 'p'));
+        b.document("fullDocument", doc.finish());
+    }
+    return b.finish();
+}
+
 bson::document make_invalidate(const oplog_entry& e, bool modern) {
     bson::builder b;
     begin_event(b, e, "invalidate", true, modern);

@@ -3,6 +3,7 @@
 
 #include "tests/support/standin/oplog.hpp"
 
+#include <cstddef>
 #include <optional>
 
 namespace cdc::test::standin {
@@ -18,5 +19,8 @@ bson::document make_event(const oplog_entry& entry, bool modern,
                           std::optional<const bson::document*> looked_up);
 
 bson::document make_invalidate(const oplog_entry& entry, bool modern);
+
+/// An insert's event whose document has one more field, `pad`, a string of so many bytes.
+bson::document pad(bson::view event, std::size_t bytes);
 
 } // namespace cdc::test::standin

@@ -182,6 +182,10 @@ bool change_stream::invalidates(const oplog_entry& e) const {
 std::optional<bson::document> change_stream::event_of(const oplog_entry& e) const {
     if (e.event.view().empty())
         e.event = make_event(e, modern_, std::nullopt);
+    if (e.what == kind::insert && data_.event_padding > 0) {
+        auto out = stages_.pass(e.event);
+        return out ? std::optional(pad(*out, data_.event_padding)) : std::nullopt;
+    }
     if (e.what != kind::update || !options_.lookup)
         return stages_.pass(e.event);
     if (match_before_lookup_ && !stages_.pass(e.event))

@@ -32,6 +32,9 @@ struct replica_set_options {
     std::size_t oplog_limit = 0;
     /// Entries that one getMore of a change stream looks at before its maxTimeMS is over; 0: all.
     std::size_t scan_limit = 0;
+    /// Insert events of change streams show a field `pad` of so many bytes that the document does
+    /// not have.
+    std::size_t event_padding = 0;
     /// Recordings whose change documents every change stream serves byte for byte.
     std::vector<std::filesystem::path> recordings;
     /// What hello names as the first member; empty: the port listened on. For gates in between.

@@ -35,6 +35,7 @@ server_state::server_state(const replica_set_options& options)
         throw std::invalid_argument("a replica set needs a name");
     if (options.members == 0 || options.members > 7 || (options.standalone && options.members != 1))
         throw std::invalid_argument("a set has one to seven members, a standalone is one");
+    data.event_padding = options.event_padding;
     for (const auto& file : options.recordings) {
         if (!recorded)
             recorded.emplace();

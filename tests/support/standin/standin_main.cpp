@@ -41,6 +41,8 @@ int main(int argc, char** argv) {
     app.add_option("--scan-limit", options.scan_limit,
                    "entries that one getMore of a change stream looks at, 0 for all")
         ->capture_default_str();
+    app.add_option("--pad-events", options.event_padding,
+                   "bytes of a field `pad` that insert events show beyond the document");
     app.add_option("--recorded", options.recordings,
                    "serve the change documents of these recordings (JSON lines) byte for byte")
         ->check(CLI::ExistingFile);

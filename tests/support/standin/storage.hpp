@@ -5,6 +5,7 @@
 #include "tests/support/standin/oplog.hpp"
 #include "tests/support/standin/update.hpp"
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,6 +28,10 @@ class storage {
 
     using database = std::map<std::string, std::unique_ptr<collection>>;
     const std::map<std::string, database>& databases() const noexcept { return databases_; }
+
+    /// Insert events carry so many bytes more than the document has, made when they are sent: for
+    /// histories that no memory holds.
+    std::size_t event_padding = 0;
 
     /// Gives the document an `_id` when it has none and moves it to the front. Throws server_error.
     void insert(collection& c, bson::view doc);
