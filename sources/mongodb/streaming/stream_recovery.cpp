@@ -222,7 +222,8 @@ stream_source::is_within(std::optional<oplog_history::window> oplog, bson::times
 
 asio::awaitable<void> stream_source::pause(std::chrono::milliseconds delay) {
     const auto until = std::chrono::steady_clock::now() + delay;
-    while (!cancelled_ && !failed_) {
+    // Whoever was lost, there is a primary now.
+    while (!cancelled_ && !failed_ && !must_move()) {
         const auto left = until - std::chrono::steady_clock::now();
         if (left <= left.zero())
             break;

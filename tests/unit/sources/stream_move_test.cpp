@@ -139,6 +139,22 @@ asio::awaitable<void> back_and_forth(move_fixture& f) {
     CHECK(f.set.open_cursors() <= 1);
 }
 
+asio::awaitable<void> pause_cut_short(move_fixture& f) {
+    f.settings.backoff = {1h, 1h};
+    co_await start(f);
+    received got;
+    co_await until(f.context, [&f] { return f.set.waiting && f.set.hello_waiting == 1; });
+    f.set.faults.push_back({"getMore", 0, 1, error::fail(error::errc::network, "reset")});
+    f.set.idle();
+    co_await until(f.context, [&f] { return f.log->count("to go on follows") == 1; });
+    f.set.elect("db2:27017");
+    f.set.add(0);
+    co_await take_events(*f.source, got, 1);
+    CHECK(got.ids == numbers(1));
+    CHECK(f.source->host() == "db2:27017");
+    co_await f.source->stop();
+}
+
 asio::awaitable<void> stop_while_moving(move_fixture& f) {
     co_await start(f);
     co_await until(f.context, [&f] { return f.set.waiting && f.set.hello_waiting == 1; });
@@ -180,6 +196,11 @@ TEST_CASE("primaries that change all the time: all events, once, few cursors",
           "[sources][stream][primary]") {
     move_fixture f;
     f.run(back_and_forth(f));
+}
+
+TEST_CASE("a new primary ends the pause after a fault", "[sources][stream][primary]") {
+    move_fixture f;
+    f.run(pause_cut_short(f));
 }
 
 TEST_CASE("a move can be stopped", "[sources][stream][primary][cancel]") {
