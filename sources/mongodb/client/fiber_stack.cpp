@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -18,6 +19,8 @@ constexpr bool painted = true;
 constexpr bool painted = false;
 #endif
 constexpr unsigned char paint = 0xa5;
+
+std::atomic<std::size_t> mapped{0};
 
 } // namespace
 
@@ -34,10 +37,16 @@ fiber_stack::fiber_stack(std::size_t usable)
     }
     if constexpr (painted)
         std::memset(bottom(), paint, usable_);
+    ++mapped;
 }
 
 fiber_stack::~fiber_stack() {
+    --mapped;
     munmap(base_, usable_ + guard_);
+}
+
+std::size_t fiber_stack::count() noexcept {
+    return mapped;
 }
 
 void* fiber_stack::bottom() const noexcept {

@@ -22,6 +22,9 @@ class fiber_stack {
     /// Bytes that were ever used. Measured in builds without NDEBUG and without sanitizers, else 0.
     std::size_t high_water() const noexcept;
 
+    /// Stacks that this process has now. Any thread.
+    static std::size_t count() noexcept;
+
   private:
     std::size_t usable_;
     std::size_t guard_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/bson/builder.hpp"
 #include "sources/mongodb/client/client.hpp"
+#include "sources/mongodb/client/fiber_stack.hpp"
 #include "tests/support/await.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/driver_fixture.hpp"
@@ -19,6 +20,7 @@ using namespace cdc;
 using namespace cdc::test;
 using error::errc;
 using mongodb::client::client;
+using mongodb::client::fiber_stack;
 
 namespace {
 
@@ -142,14 +144,14 @@ TEST_CASE("fault 103: 200 wrong passwords leave nothing behind", "[driver][fault
     };
     CHECK(try_once());
     REQUIRE(eventually([&] { return set.open_connections() == 0; }));
-    const auto stacks = fiber_stacks();
+    const auto stacks = fiber_stack::count();
     const auto descriptors = open_descriptors();
     std::size_t refused = 0;
     for (int i = 0; i < 200; ++i)
         refused += try_once();
     CHECK(refused == 200);
     CHECK(eventually([&] { return set.open_connections() == 0; }));
-    CHECK(fiber_stacks() == stacks);
+    CHECK(fiber_stack::count() == stacks);
     CHECK(eventually([&] { return open_descriptors() == descriptors; }));
     CHECK(f.usleeps() == 0);
 }

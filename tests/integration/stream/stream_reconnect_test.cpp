@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What connecting again leaves behind, and what it must not begin any more.
+#include "sources/mongodb/client/fiber_stack.hpp"
 #include "sources/mongodb/modes/connector.hpp"
 #include "tests/support/await.hpp"
 #include "tests/support/catch.hpp"
@@ -19,6 +20,7 @@ using namespace cdc;
 using namespace cdc::test;
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
+using mongodb::client::fiber_stack;
 using mongodb::streaming::stream_source;
 
 namespace {
@@ -85,7 +87,8 @@ struct reconnect_test : driver_fixture {
             REQUIRE(await_on(reactor, take(*s, id)));
     }
     what_is_open open() const {
-        return {set.open_cursors(), set.open_connections(), fiber_stacks(), open_descriptors()};
+        return {set.open_cursors(), set.open_connections(), fiber_stack::count(),
+                open_descriptors()};
     }
     std::size_t reopened() const {
         std::size_t out = 0;
