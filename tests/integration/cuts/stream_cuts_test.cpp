@@ -172,9 +172,9 @@ struct stream_cuts : driver_fixture {
 
 } // namespace
 
-TEST_CASE("1,000 changes with the connection cut at every point, none missing or "
+TEST_CASE("fault 53: 1,000 changes with the connection cut at every point, none missing or "
           "repeated",
-          "[cuts]") {
+          "[cuts][fault-53]") {
     stream_cuts f;
     std::vector<std::unique_ptr<cut_stage>> stages;
     for (std::size_t i = 0; i < stages_at_a_time; ++i)
