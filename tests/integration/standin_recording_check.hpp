@@ -26,7 +26,8 @@ inline const std::vector<std::string> unequal_in_replies = {
 
 inline const std::vector<std::string> unequal_in_events = {"clusterTime"};
 
-inline const std::vector<std::string> unequal_in_oplog = {"ui", "ts", "wall"};
+inline const std::vector<std::string> unequal_in_oplog = {"ui", "ts", "wall", "o.indexBuildUUID",
+                                                          "o.dropTarget"};
 
 inline void check_equal(const std::string& what, bson::view recorded, bson::view answered,
                         const std::vector<std::string>& unequal) {

@@ -50,12 +50,20 @@ bson::document ns(const std::string& db, const std::string& coll) {
 } // namespace
 
 bool has_event(const oplog_entry& e) noexcept {
-    return e.what != kind::noop && e.what != kind::create;
+    return e.what != kind::noop && e.what != kind::create && e.what != kind::command;
 }
 
 bson::document make_event(const oplog_entry& e, bool modern,
                           std::optional<const bson::document*> looked_up) {
     bson::builder b;
+    if (e.what == kind::other) {
+        // The order of its fields is as good as any: no recording shows such an event.
+        b.document("_id", resume_token::of_event(e).to_document()).append_all(e.change);
+        b.timestamp("clusterTime", e.ts);
+        if (modern)
+            b.date_ms("wallTime", e.wall_ms);
+        return b.finish();
+    }
     if (e.what == kind::rename && !modern)
         b.document("to", ns(e.to_db, e.to_coll));
     begin_event(b, e, operation_type(e.what), false, modern);

@@ -3,6 +3,7 @@
 
 #include "tests/support/standin/change_event.hpp"
 #include "tests/support/standin/describe.hpp"
+#include "tests/support/standin/event_limit.hpp"
 #include "tests/support/standin/server_error.hpp"
 
 namespace cdc::test::standin {
@@ -122,6 +123,14 @@ change_stream::change_stream(const storage& data, change_stream_options options,
         start_ = options_.resume->cluster_time();
         must_find_token_ = !options_.resume->is_high_water();
         token_ = options_.resume->to_document();
+        const auto at = log.lower_bound(start_);
+        if (must_find_token_ && at < log.end_index() && log.at(at).ts == start_)
+            resume_fragment_ = options_.resume->fragment_of(log.at(at));
+        if (resume_fragment_ && !stages_.splits_large_events())
+            throw unresumable(
+                code::change_stream_fatal_error,
+                "To resume from a split event, the $changeStream pipeline must include "
+                "a $changeStreamSplitLargeEvent stage");
     } else {
         start_ = options_.start_at.value_or(bson::timestamp{log.last().t, log.last().i + 1});
     }
@@ -147,6 +156,10 @@ void change_stream::check_history() {
     if (next_ == log.end_index() || log.at(next_).ts != start_)
         return;
     const oplog_entry& e = log.at(next_);
+    if (resume_fragment_) {
+        must_find_token_ = false; // its event is split again, and must give that fragment
+        return;
+    }
     const bool invalidate = options_.resume->from_invalidate();
     if (!has_event(e) || resume_token::of_event(e, invalidate).data() != options_.resume->data())
         return;
@@ -210,6 +223,7 @@ void change_stream::pass_time(bson::timestamp ts) {
 
 bool change_stream::emit(std::optional<bson::document> event, bson::view token, batch& out) {
     if (event) {
+        check_event_size(*event);
         if (!out.fits(event->size()))
             return false;
         const auto kept = bson::find(*event, "_id");
@@ -231,6 +245,32 @@ bool change_stream::emit(std::optional<bson::document> event, bson::view token, 
     return true;
 }
 
+bool change_stream::emit_fragments(const oplog_entry& e, const bson::document* event, batch& out) {
+    if (event != nullptr) {
+        fragments_ = split_event(e, *event);
+        if (resume_fragment_) {
+            const auto had = static_cast<std::size_t>(*resume_fragment_) + 1;
+            if (had > fragments_.size())
+                throw unresumable(
+                    code::change_stream_fatal_error,
+                    "Attempted to resume from a split event, but the resumed stream produced a "
+                    "different split. Ensure that the pipeline used to resume is the same as the "
+                    "original");
+            fragments_.erase(fragments_.begin(),
+                             fragments_.begin() + static_cast<std::ptrdiff_t>(had));
+            resume_fragment_.reset();
+        }
+    }
+    while (!fragments_.empty()) {
+        if (!out.fits(fragments_.front().size()))
+            return false;
+        token_ = bson::document::copy_of(bson::find(fragments_.front(), "_id")->as_document());
+        out.add(std::move(fragments_.front()));
+        fragments_.pop_front();
+    }
+    return true;
+}
+
 bool change_stream::deliver(const oplog_entry& e, batch& out) {
     if (!out.fits(0))
         return false;
@@ -238,7 +278,15 @@ bool change_stream::deliver(const oplog_entry& e, batch& out) {
         throw unresumable(code::change_stream_fatal_error,
                           "cannot resume stream; the resume token was not found. " +
                               resume_token::of_event(e).describe());
+    if (!fragments_.empty())
+        return emit_fragments(e, nullptr, out);
     auto event = event_of(e);
+    if (stages_.splits_large_events() && event && needs_split(*event))
+        return emit_fragments(e, &*event, out);
+    if (resume_fragment_)
+        throw unresumable(code::change_stream_fatal_error,
+                          "cannot resume stream; the resume token was not found. " +
+                              resume_token::of_event(e).describe());
     if (!event) {
         pass_time(e.ts); // it moves the position only as time does
         return true;

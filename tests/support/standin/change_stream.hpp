@@ -6,6 +6,7 @@
 #include "tests/support/standin/resume_token.hpp"
 #include "tests/support/standin/storage.hpp"
 
+#include <deque>
 #include <optional>
 #include <string>
 
@@ -45,6 +46,7 @@ class change_stream final : public cursor {
     bool deliver(const oplog_entry& e, batch& out);
     bool deliver_invalidate(const oplog_entry& e, batch& out);
     std::optional<bson::document> event_of(const oplog_entry& e) const;
+    bool emit_fragments(const oplog_entry& e, const bson::document* event, batch& out);
     bool emit(std::optional<bson::document> event, bson::view token, batch& out);
     void pass_time(bson::timestamp ts);
 
@@ -58,6 +60,10 @@ class change_stream final : public cursor {
     bool invalidated_ = false;
     bool pending_invalidate_ = false;
     std::uint64_t next_ = 0;
+    /// Opened at a fragment of a split event: of `next_`'s event, which is split again.
+    std::optional<std::int32_t> resume_fragment_;
+    /// Fragments of `next_`'s event that no batch had room for yet.
+    std::deque<bson::document> fragments_;
     bson::timestamp start_;
     /// The position: a token, or the high-water mark of a time, which is made only when asked for.
     std::optional<bson::document> token_;

@@ -46,8 +46,14 @@ void open_change_stream(command_call& call, bson::builder& reply, const bson::cu
     if (s.standalone())
         throw server_error(code::change_stream_needs_replica_set,
                            "The $changeStream stage is only supported on replica sets");
+    if (const collection* views = s.data.find(call.db, "system.views"); views && !coll.empty()) {
+        const auto view = bson::builder{}.string("_id", ns).finish();
+        if (views->find_by_id(*bson::find(view, "_id")))
+            throw server_error(code::command_not_supported_on_view,
+                               "Namespace " + ns + " is a view, not a collection");
+    }
     auto options = change_stream_options::parse(stage, call.db, coll, s.major());
-    auto stages = pipeline::compile(call.array("pipeline"), 1, true);
+    auto stages = pipeline::compile(call.array("pipeline"), 1, true, s.version);
     if (options.cluster && !call.connection.trusted && s.users.enabled() &&
         !s.users.may_read_everything(call.connection.user))
         throw_unauthorized(call);
@@ -78,7 +84,7 @@ void run_aggregate(command_call& call, bson::builder& reply) {
         open_change_stream(call, reply, *stage, coll, ns);
         return;
     }
-    const auto compiled = pipeline::compile(stages, 0, false);
+    const auto compiled = pipeline::compile(stages, 0, false, call.server.version);
     if (coll.empty())
         throw server_error(
             code::invalid_namespace,

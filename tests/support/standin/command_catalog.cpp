@@ -85,7 +85,40 @@ void run_create(command_call& call, bson::builder&) {
     if (call.server.data.find(call.db, name) != nullptr)
         throw server_error(code::namespace_exists,
                            "Collection already exists. NS: " + call.db + "." + name);
-    call.server.data.require(call.db, name);
+    if (call.field("viewOn")) {
+        bson::builder view;
+        view.string("_id", call.db + "." + name).string("viewOn", call.text("viewOn"));
+        view.array("pipeline", call.array("pipeline"));
+        call.server.data.insert(call.server.data.require(call.db, "system.views"), view.finish());
+        return;
+    }
+    bson::builder options;
+    if (call.flag("capped")) {
+        options.boolean("capped", true);
+        options.int32("size", static_cast<std::int32_t>(call.number("size").value_or(4096)));
+    }
+    call.server.data.require(call.db, name, options.finish());
+}
+
+void run_create_indexes(command_call& call, bson::builder& reply) {
+    const std::string name = call.text(call.name);
+    const bool fresh = call.server.data.find(call.db, name) == nullptr;
+    const collection& c = call.server.data.require(call.db, name);
+    std::int32_t count = 0;
+    for (bson::cursor i{call.array("indexes")}; i.next(); ++count) {
+        if (i.kind() != bson::type::document)
+            throw server_error(code::type_mismatch, "an index must be a document");
+        const auto unique = bson::find(i.as_document(), "unique");
+        if (unique && unique->truthy())
+            throw server_error(code::bad_value, "this stand-in has no unique indexes");
+        bson::builder index;
+        index.int32("v", 2).append_all(i.as_document());
+        call.server.data.build_index(c, index.finish());
+    }
+    reply.boolean("createdCollectionAutomatically", fresh)
+        .int32("numIndexesBefore", 1)
+        .int32("numIndexesAfter", 1 + count)
+        .string("commitQuorum", "votingMembers");
 }
 
 void run_drop(command_call& call, bson::builder& reply) {
@@ -141,7 +174,10 @@ void register_catalog(std::map<std::string, command_spec>& table) {
                                 nullptr,
                                 {"filter", "nameOnly", "authorizedCollections", "cursor"},
                                 false};
-    table["create"] = {access::write, run_create, nullptr, {}, false};
+    table["create"] = {
+        access::write, run_create, nullptr, {"capped", "size", "viewOn", "pipeline"}, false};
+    table["createIndexes"] = {
+        access::write, run_create_indexes, nullptr, {"indexes", "commitQuorum"}, false};
     table["drop"] = {access::write, run_drop, nullptr, {}, false};
     table["dropDatabase"] = {access::write, run_drop_database, nullptr, {}, false};
     table["renameCollection"] = {

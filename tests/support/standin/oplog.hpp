@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 
 namespace cdc::test::standin {
@@ -15,7 +16,19 @@ uuid random_uuid();
 
 /// One change of the set's history.
 struct oplog_entry {
-    enum class kind { noop, insert, update, replace, remove, create, drop, rename, drop_database };
+    enum class kind {
+        noop,
+        insert,
+        update,
+        replace,
+        remove,
+        create,
+        drop,
+        rename,
+        drop_database,
+        command, ///< another command, which gives no event: `object` is its `o`
+        other,   ///< whatever `change` says
+    };
 
     kind what = kind::noop;
     bson::timestamp ts;       ///< set by append
@@ -23,13 +36,18 @@ struct oplog_entry {
     std::int64_t term = 0;    ///< set by append: of the primary that wrote it
     std::string db;
     std::string coll;
-    uuid collection_id{};   ///< all zero: none
-    bson::document key;     ///< {_id: …} of the document changed
-    bson::document object;  ///< the document inserted or put in place; of a noop, its message
+    uuid collection_id{}; ///< all zero: none
+    bson::document key;   ///< {_id: …} of the document changed
+    /// The document inserted or put in place; of a noop, its message; of a create, its options.
+    bson::document object;
     bson::document updated; ///< dotted paths and new values
     bson::document removed; ///< an array of dotted paths
     std::string to_db;      ///< of a rename
     std::string to_coll;
+    uuid dropped_target{};               ///< of a rename over another collection: that one
+    std::optional<std::int32_t> records; ///< documents in what was dropped
+    /// Of an `other`: its change event, but for `_id`, `clusterTime` and `wallTime`.
+    bson::document change;
 
     /// The change event without lookup, kept from its first use on.
     mutable bson::document event;

@@ -31,13 +31,20 @@ bson::document command(const oplog_entry& e) {
         key.int32("_id", 1);
         bson::builder index;
         index.int32("v", 2).document("key", key.finish()).string("name", "_id_");
-        return b.string("create", e.coll).document("idIndex", index.finish()).finish();
+        b.string("create", e.coll).append_all(e.object);
+        return b.document("idIndex", index.finish()).finish();
     }
     case kind::drop:
         return b.string("drop", e.coll).finish();
     case kind::rename:
         b.string("renameCollection", e.db + "." + e.coll).string("to", e.to_db + "." + e.to_coll);
-        return b.boolean("stayTemp", false).finish();
+        b.boolean("stayTemp", false);
+        if (e.dropped_target != uuid{})
+            b.binary("dropTarget", 4, e.dropped_target);
+        return b.finish();
+    case kind::command:
+    case kind::other:
+        return e.object.clone();
     default:
         return b.int32("dropDatabase", 1).finish();
     }
@@ -77,6 +84,8 @@ bson::document oplog_document(const oplog_entry& e) {
     default:
         head("c", e.db + ".$cmd");
         b.document("o", command(e));
+        if (e.records)
+            b.document("o2", bson::builder{}.int32("numRecords", *e.records).finish());
         break;
     }
     b.timestamp("ts", e.ts);

@@ -24,6 +24,8 @@ const std::set<std::string_view>& known_stages() {
     return names;
 }
 
+constexpr std::string_view split_stage = "$changeStreamSplitLargeEvent";
+
 const std::set<std::string_view>& stages_of_change_streams() {
     static const std::set<std::string_view> names = {"$addFields", "$match",       "$project",
                                                      "$redact",    "$replaceRoot", "$replaceWith",
@@ -48,8 +50,10 @@ std::int64_t number_of(const bson::cursor& c) {
 
 } // namespace
 
-pipeline pipeline::compile(bson::view stages, std::size_t first, bool change_stream) {
+pipeline pipeline::compile(bson::view stages, std::size_t first, bool change_stream,
+                           std::array<int, 3> version) {
     pipeline out;
+    const bool can_split = version >= std::array{6, 0, 9};
     std::size_t i = 0;
     for (bson::cursor s{stages}; s.next(); ++i) {
         if (s.kind() != bson::type::document)
@@ -64,6 +68,19 @@ pipeline pipeline::compile(bson::view stages, std::size_t first, bool change_str
             throw server_error(
                 40323, "A pipeline stage specification object must contain exactly one field.");
         const std::string name(c.name());
+        if (out.splits_)
+            throw server_error(7182802, std::string(split_stage) +
+                                            " must be the last stage in the pipeline");
+        if (name == split_stage && can_split) {
+            if (!document_of(c).empty())
+                throw server_error(7182800,
+                                   std::string(split_stage) + " spec should be an empty object");
+            if (!change_stream)
+                throw server_error(code::illegal_operation,
+                                   name + " can only be used in a $changeStream pipeline");
+            out.splits_ = true;
+            continue;
+        }
         if (!known_stages().contains(name))
             throw server_error(code::unrecognized_stage,
                                "Unrecognized pipeline stage name: '" + name + "'");
@@ -87,6 +104,9 @@ pipeline pipeline::compile(bson::view stages, std::size_t first, bool change_str
                                    "Invalid $project :: caused by :: projection specification "
                                    "must have at least one field");
             made.fields = standin::projection(document_of(c));
+        } else if (name == "$addFields" || name == "$set") {
+            made.what = kind::add_fields;
+            made.added = added_fields(document_of(c));
         } else if (name == "$sort") {
             made.what = kind::sort;
             made.order = sort_order(document_of(c));
@@ -129,7 +149,9 @@ pipeline pipeline::compile(bson::view stages, std::size_t first, bool change_str
 std::optional<bson::document> pipeline::pass(bson::view event) const {
     std::optional<bson::document> changed;
     for (const auto& s : stages_) {
-        if (s.what != kind::match)
+        if (s.what == kind::add_fields)
+            changed = s.added.apply(changed ? changed->view() : event);
+        else if (s.what != kind::match)
             changed = s.fields.apply(changed ? changed->view() : event);
         else if (!s.match->matches(changed ? changed->view() : event))
             return std::nullopt;
@@ -139,7 +161,8 @@ std::optional<bson::document> pipeline::pass(bson::view event) const {
 
 bool pipeline::mentions(std::string_view field) const {
     return std::ranges::any_of(stages_, [&](const stage& s) {
-        return s.what == kind::project || (s.match && s.match->mentions(field));
+        return s.what == kind::project || s.what == kind::add_fields ||
+               (s.match && s.match->mentions(field));
     });
 }
 
@@ -152,6 +175,10 @@ std::vector<bson::document> pipeline::run(std::vector<bson::document> docs) cons
         case kind::project:
             for (auto& d : docs)
                 d = s.fields.apply(d);
+            break;
+        case kind::add_fields:
+            for (auto& d : docs)
+                d = s.added.apply(d);
             break;
         case kind::sort:
             std::stable_sort(docs.begin(), docs.end(),

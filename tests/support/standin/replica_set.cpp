@@ -212,6 +212,14 @@ void replica_set::append_noop() {
     });
 }
 
+void replica_set::append_change(const std::string& db, const std::string& collection,
+                                bson::view change) {
+    impl_->on_reactor([s = &impl_->state, &db, &collection, change] {
+        s->data.append_change(db, collection, change);
+        s->wake_all();
+    });
+}
+
 void replica_set::advertise(const std::string& host_port, std::size_t member) {
     impl_->on_reactor([i = impl_.get(), host_port, member] {
         i->member(member).host = host_port;

@@ -77,6 +77,9 @@ class replica_set {
     void advance_clock(std::uint32_t seconds);
     /// Appends a noop to the history, as an idle server does every ten seconds.
     void append_noop();
+    /// Appends a change event of any kind: `change` is its document without `_id`, `clusterTime`
+    /// and `wallTime`, such as one that only newer servers have. Streams of its namespace show it.
+    void append_change(const std::string& db, const std::string& collection, bson::view change);
     /// What hello names from now on as this member ("127.0.0.1:port" of a gate in front), and tells
     /// waiting clients.
     void advertise(const std::string& host_port, std::size_t member = 0);

@@ -87,7 +87,8 @@ class token_reader {
 
 } // namespace
 
-resume_token resume_token::of_event(const oplog_entry& entry, bool invalidate) {
+resume_token resume_token::of_event(const oplog_entry& entry, bool invalidate,
+                                    std::optional<std::int32_t> fragment) {
     key_string key;
     key.append_timestamp(entry.ts).append_int(token_version).append_int(event_token);
     key.append_int(0).append_bool(invalidate);
@@ -96,6 +97,8 @@ resume_token resume_token::of_event(const oplog_entry& entry, bool invalidate) {
     const bool has_key = !entry.key.view().empty();
     if (has_key)
         key.append_document(entry.key);
+    if (fragment)
+        key.append_int(*fragment);
     key.finish();
     resume_token out;
     out.cluster_time_ = entry.ts;
@@ -103,6 +106,16 @@ resume_token resume_token::of_event(const oplog_entry& entry, bool invalidate) {
     out.data_ = to_hex(key.bytes());
     out.type_bits_ = key.type_bits();
     return out;
+}
+
+std::optional<std::int32_t> resume_token::fragment_of(const oplog_entry& entry) const {
+    const std::string whole = of_event(entry).data();
+    constexpr std::size_t end = 2; // the byte that finish() appends
+    if (data_.size() <= whole.size() ||
+        !data_.starts_with(std::string_view(whole).substr(0, whole.size() - end)))
+        return std::nullopt;
+    const std::string rest = from_hex(std::string_view(data_).substr(whole.size() - end));
+    return static_cast<std::int32_t>(token_reader(rest).number());
 }
 
 resume_token resume_token::high_water(bson::timestamp ts) {

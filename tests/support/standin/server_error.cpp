@@ -28,6 +28,7 @@ std::string code_name(int c) {
         {code::invalid_namespace, "InvalidNamespace"},
         {code::no_replication_enabled, "NoReplicationEnabled"},
         {code::capped_position_lost, "CappedPositionLost"},
+        {code::command_not_supported_on_view, "CommandNotSupportedOnView"},
         {code::transaction_too_old, "TransactionTooOld"},
         {code::cursor_killed, "CursorKilled"},
         {code::invalid_resume_token, "InvalidResumeToken"},

@@ -50,6 +50,7 @@ inline constexpr int invalid_options = 72;
 inline constexpr int invalid_namespace = 73;
 inline constexpr int no_replication_enabled = 76;
 inline constexpr int capped_position_lost = 136;
+inline constexpr int command_not_supported_on_view = 166;
 inline constexpr int transaction_too_old = 225;
 inline constexpr int cursor_killed = 237;
 inline constexpr int invalid_resume_token = 260;

@@ -27,6 +27,12 @@ oplog_entry entry_for(const collection& c, oplog_entry::kind what) {
     return e;
 }
 
+oplog_entry drop_of(const collection& c) {
+    auto e = entry_for(c, oplog_entry::kind::drop);
+    e.records = static_cast<std::int32_t>(c.size());
+    return e;
+}
+
 } // namespace
 
 bson::document with_id_first(bson::view doc) {
@@ -83,7 +89,7 @@ collection* storage::find(const std::string& db, const std::string& name) noexce
     return const_cast<collection*>(std::as_const(*this).find(db, name));
 }
 
-collection& storage::require(const std::string& db, const std::string& name) {
+collection& storage::require(const std::string& db, const std::string& name, bson::view options) {
     if (collection* c = find(db, name))
         return *c;
     if (name.empty() || name.find('$') != std::string::npos || name.starts_with(".") || db.empty())
@@ -91,8 +97,33 @@ collection& storage::require(const std::string& db, const std::string& name) {
     auto fresh = std::make_unique<collection>(db, name);
     collection& out = *fresh;
     databases_[db][name] = std::move(fresh);
-    oplog_.append(entry_for(out, oplog_entry::kind::create));
+    auto made = entry_for(out, oplog_entry::kind::create);
+    made.object = bson::document::copy_of(options);
+    oplog_.append(std::move(made));
     return out;
+}
+
+void storage::build_index(const collection& c, bson::view index) {
+    const uuid build = random_uuid();
+    for (const char* step : {"startIndexBuild", "commitIndexBuild"}) {
+        auto e = entry_for(c, oplog_entry::kind::command);
+        bson::builder b;
+        b.string(step, c.name()).binary("indexBuildUUID", 4, build);
+        b.array("indexes", bson::builder{}.document("0", index).finish());
+        e.object = b.finish();
+        oplog_.append(std::move(e));
+    }
+}
+
+void storage::append_change(const std::string& db, const std::string& coll, bson::view change) {
+    oplog_entry e;
+    e.what = oplog_entry::kind::other;
+    e.db = db;
+    e.coll = coll;
+    if (const collection* c = find(db, coll))
+        e.collection_id = c->id();
+    e.change = bson::document::copy_of(change);
+    oplog_.append(std::move(e));
 }
 
 void storage::insert(collection& c, bson::view doc) {
@@ -133,7 +164,7 @@ void storage::remove(collection& c, record_id record) {
 }
 
 void storage::drop(collection& c) {
-    oplog_.append(entry_for(c, oplog_entry::kind::drop));
+    oplog_.append(drop_of(c));
     const std::string db = c.db();
     const std::string name = c.name();
     auto& in = databases_.at(db);
@@ -144,11 +175,16 @@ void storage::drop(collection& c) {
 
 void storage::rename(collection& c, const std::string& to_db, const std::string& to_name,
                      bool drop_target) {
-    if (find(to_db, to_name) != nullptr && !drop_target)
+    const collection* target = find(to_db, to_name);
+    if (target != nullptr && !drop_target)
         throw server_error(code::namespace_exists, "target namespace exists");
     oplog_entry e = entry_for(c, oplog_entry::kind::rename);
     e.to_db = to_db;
     e.to_coll = to_name;
+    if (target != nullptr) {
+        e.dropped_target = target->id();
+        e.records = static_cast<std::int32_t>(target->size());
+    }
     auto& from = databases_.at(c.db());
     auto moved = std::move(from.at(c.name()));
     from.erase(c.name());
@@ -164,7 +200,7 @@ void storage::drop_database(const std::string& name) {
     if (at == databases_.end())
         return;
     for (const auto& [coll, c] : at->second)
-        oplog_.append(entry_for(*c, oplog_entry::kind::drop));
+        oplog_.append(drop_of(*c));
     databases_.erase(at);
     oplog_entry e;
     e.what = oplog_entry::kind::drop_database;

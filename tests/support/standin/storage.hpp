@@ -24,7 +24,11 @@ class storage {
     collection* find(const std::string& db, const std::string& name) noexcept;
     const collection* find(const std::string& db, const std::string& name) const noexcept;
     /// Makes it (with a create entry) when there is none. Throws server_error 73 for bad names.
-    collection& require(const std::string& db, const std::string& name);
+    collection& require(const std::string& db, const std::string& name, bson::view options = {});
+    /// An index is built: leaves the entries of that, and nothing else.
+    void build_index(const collection& c, bson::view index);
+    /// Appends an event of any kind: `change` without `_id` and `clusterTime`.
+    void append_change(const std::string& db, const std::string& coll, bson::view change);
 
     using database = std::map<std::string, std::unique_ptr<collection>>;
     const std::map<std::string, database>& databases() const noexcept { return databases_; }
