@@ -38,6 +38,10 @@ struct source_status {
     /// connector may stand still. Nothing when it is not known.
     std::optional<std::chrono::milliseconds> headroom;
     cdc::source::state state; ///< reading or reconnecting
+    /// What came and made no event: of namespaces that are not wanted, of kinds that make no
+    /// records, and the oversized.
+    std::uint64_t skipped = 0;
+    std::uint64_t oversized = 0; ///< events left out because of their size
 };
 
 /// Where a connector reads from. Lives on one reactor; one call at a time. Retries, reconnects and

@@ -218,6 +218,28 @@ std::vector<config::option> supported_rows() {
          .group = capture,
          .min = 0,
          .max = most_ms},
+        {.name = "cursor.oversize.handling.mode",
+         .type = option_type::enumeration,
+         .fallback = "fail",
+         .doc = "What becomes of an event above the server's size limit (16 MiB): the connector "
+                "fails, the event is left out and counted, or it is fetched in parts (MongoDB "
+                "6.0.9)",
+         .group = capture,
+         .allowed = {"fail", "skip", "split"}},
+        {.name = "cursor.oversize.skip.threshold",
+         .type = option_type::bytes,
+         .fallback = "0",
+         .doc = "With skip, and required then: an event whose document or pre-image is larger is "
+                "left out too (MongoDB 4.4)",
+         .group = capture,
+         .min = 0},
+        {.name = "cursor.oversize.split.refused",
+         .type = option_type::enumeration,
+         .fallback = "fail",
+         .doc = "With split, what follows when the server cannot split: the connector fails, or "
+                "goes on unsplit with a warning, until an event is too large",
+         .group = capture,
+         .allowed = {"fail", "unsplit"}},
         {.name = "snapshot.mode",
          .type = option_type::enumeration,
          .doc = "What to do before changes are read; required here (Debezium: initial)",

@@ -125,7 +125,22 @@ void check_start(config::option_check& check) {
                                   time ? "capture.start.op.time" : "capture.start.token"));
 }
 
+void check_oversize(config::option_check& check) {
+    const auto& of = check.of();
+    if (!of.has("cursor.oversize.handling.mode") || !of.has("cursor.oversize.skip.threshold"))
+        return;
+    const bool skip = of.text("cursor.oversize.handling.mode") == "skip";
+    const bool threshold = of.bytes("cursor.oversize.skip.threshold") > 0;
+    if (skip && !threshold)
+        check.mistake("cursor.oversize.skip.threshold",
+                      "must be above 0 with cursor.oversize.handling.mode skip", "1MiB");
+    if (!skip && threshold)
+        check.mistake("cursor.oversize.skip.threshold",
+                      "has no meaning without cursor.oversize.handling.mode skip");
+}
+
 void check_all(config::option_check& check) {
+    check_oversize(check);
     check_shape(check);
     check_serialization(check);
     check_members(check);
@@ -199,6 +214,13 @@ connector_options make_connector_options(const config::values& values) {
             out.target_collection = target.substr(dot + 1);
         }
     }
+    const std::string& oversize = values.text("cursor.oversize.handling.mode");
+    out.oversize = oversize == "skip"    ? cursor::oversize_mode::skip
+                   : oversize == "split" ? cursor::oversize_mode::split
+                                         : cursor::oversize_mode::fail;
+    out.oversize_threshold =
+        static_cast<std::size_t>(values.bytes("cursor.oversize.skip.threshold"));
+    out.unsplit_allowed = values.text("cursor.oversize.split.refused") == "unsplit";
     out.include_ddl_events = values.boolean("include.ddl.events");
     out.max_await_time = values.duration("cursor.max.await.time.ms");
 

@@ -4,6 +4,7 @@
 #include "core/event/event_shape.hpp"
 #include "core/event/json_formats.hpp"
 #include "core/event/topic_name.hpp"
+#include "sources/mongodb/cursor/oversize_policy.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -54,6 +55,9 @@ struct connector_options {
     std::string target_db;         ///< set for the scopes database and collection
     std::string target_collection; ///< set for the scope collection; may hold dots
     bool include_ddl_events = false;
+    cursor::oversize_mode oversize = cursor::oversize_mode::fail;
+    std::size_t oversize_threshold = 0; ///< bytes of a document; above 0 exactly with skip
+    bool unsplit_allowed = false;
     std::chrono::milliseconds max_await_time{0}; ///< of a waiting getMore; 0 = the server's default
 
     /// Where the first start begins; at most one of the three says something but now.

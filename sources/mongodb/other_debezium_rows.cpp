@@ -71,8 +71,6 @@ std::vector<option> other_debezium_rows() {
         later("capture.mode.full.update.type", {"lookup"}),
         later("cursor.pipeline", {"[]"}),
         later("cursor.pipeline.order", {"internal_first"}),
-        later("cursor.oversize.handling.mode", {"fail"}),
-        later("cursor.oversize.skip.threshold", {"0"}),
 
         // Snapshot
         later_with_all_below("snapshot.mode.configuration.based"),

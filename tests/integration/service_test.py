@@ -312,6 +312,51 @@ def stops_while_it_waits_for_a_server(folder):
         assert time.monotonic() - begin < 5
 
 
+def drops_and_renames_are_control_records_over_kills(folder):
+    with Standin() as server:
+        c = connector(server.uri, **{"include.ddl.events": True, "schemas.enable": False, "capture.scope": "collection",
+                                       "capture.target": "shop.orders", "tombstones.on.delete": False})
+        client = pymongo.MongoClient(server.uri)
+        shop = client.shop
+        steps = [
+            lambda: shop.orders.insert_one({"_id": 1}),
+            lambda: shop.orders.rename("old"),
+            lambda: shop.orders.insert_one({"_id": 2}),
+            lambda: shop.orders.drop(),
+            lambda: shop.orders.insert_one({"_id": 3}),
+            lambda: client.drop_database("shop"),
+            lambda: shop.orders.insert_one({"_id": 4}),
+        ]
+        with Service(folder, {"a": c}) as s:
+            s.wait_log("reads changes of")
+            wait_for(lambda: position_of(folder), "a stored position")
+        for step in steps:  # each between a kill and the next start
+            with Service(folder, {"a": c}) as s:
+                before = len(lines(folder, "t.jsonl"))
+                step()
+                wait_for(lambda: len(lines(folder, "t.jsonl")) > before, "a record")
+                s.process.kill()
+        with Service(folder, {"a": c}) as s:  # what a kill came too early for
+            wait_for(lambda: any('"key":{"id":"4"}' in line for line in lines(folder, "t.jsonl")), "the last record")
+        records, seen = [], set()
+        for line in lines(folder, "t.jsonl"):  # a kill may repeat a record, byte for byte but for the clock
+            r = json.loads(line)
+            r["value"].pop("ts_ms")
+            if json.dumps(r) not in seen:
+                seen.add(json.dumps(r))
+                records.append(r)
+        shown = [(r["topic"], r["key"]["id"], r["value"].get("op") or r["value"]["type"]) for r in records]
+        assert shown == [
+            ("t.shop.orders", "1", "c"), ("t.shop", "orders", "rename"), ("t.shop.orders", "2", "c"),
+            ("t.shop", "orders", "drop"), ("t.shop.orders", "3", "c"), ("t.shop", "orders", "drop"),
+            ("t.shop.orders", "4", "c")], shown
+        rename = records[1]["value"]
+        assert list(rename) == ["source", "type", "ns", "to"], rename
+        assert rename["ns"] == {"db": "shop", "coll": "orders"} and rename["to"] == {"db": "shop", "coll": "old"}, rename
+        assert rename["source"]["db"] == "shop" and rename["source"]["collection"] == "orders", rename
+        assert rename["source"]["ts_ms"] <= records[2]["value"]["source"]["ts_ms"], records
+
+
 def two_sinks_two_encodings(folder):
     with Standin() as standin:
         c = connector(standin.uri)
@@ -332,5 +377,6 @@ CASES = [version_and_help, wrong_usage_is_2, wrong_configuration_is_2_at_once, s
          a_changed_prefix_is_refused, another_replica_set_is_refused, a_server_that_comes_later_is_waited_for,
          a_set_made_anew_is_no_continuation, a_kill_before_the_first_event_loses_nothing,
          positions_that_cannot_be_stored_are_no_clean_end, an_unknown_host_is_named_and_waited_for,
-         a_full_disk_fails_the_connector_and_loses_nothing, stops_while_it_waits_for_a_server, two_sinks_two_encodings]
+         a_full_disk_fails_the_connector_and_loses_nothing, stops_while_it_waits_for_a_server, two_sinks_two_encodings,
+         drops_and_renames_are_control_records_over_kills]
 run_cases(CASES)

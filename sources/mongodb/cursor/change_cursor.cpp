@@ -44,12 +44,12 @@ asio::awaitable<error::result<change_reply>> change_cursor::open(database_comman
     co_return opened;
 }
 
-asio::awaitable<error::result<change_reply>> change_cursor::get_more() {
+asio::awaitable<error::result<change_reply>> change_cursor::get_more(std::int32_t at_most) {
     assert(is_open());
     bson::builder b;
     b.int64("getMore", id_).string("collection", collection_);
-    if (settings_.batch_size > 0)
-        b.int32("batchSize", settings_.batch_size);
+    if (const auto size = at_most > 0 ? at_most : settings_.batch_size; size > 0)
+        b.int32("batchSize", size);
     if (settings_.max_await.count() > 0)
         b.int64("maxTimeMS", settings_.max_await.count());
     auto command = b.finish();

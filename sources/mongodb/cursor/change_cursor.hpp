@@ -32,7 +32,8 @@ class change_cursor {
 
     /// The next batch, perhaps an empty one. Only while `is_open`. After an error the cursor is not
     /// open any more, but for a reply that cannot be read. Errors: those of a command, protocol.
-    boost::asio::awaitable<error::result<change_reply>> get_more();
+    /// `at_most`: fewer events than the settings' batch size; 0: as they say.
+    boost::asio::awaitable<error::result<change_reply>> get_more(std::int32_t at_most = 0);
 
     /// Tells the server to drop the cursor. Best effort: errors are swallowed, since a cursor that
     /// is left behind goes away by itself. Does nothing when none is open.

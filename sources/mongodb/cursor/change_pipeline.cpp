@@ -158,19 +158,14 @@ void add_collection_exclude(array_builder& all, const std::vector<pattern>& item
     all.add(doc);
 }
 
-database_command aggregate(const stream_target& target, bson::view change_stream,
-                           const bson::document* match) {
-    array_builder stages;
-    bson::builder first;
-    first.document("$changeStream", change_stream);
-    const auto first_stage = first.finish();
-    stages.add(first_stage);
-    if (match) {
-        bson::builder second;
-        second.document("$match", *match);
-        const auto second_stage = second.finish();
-        stages.add(second_stage);
-    }
+void add_stage(array_builder& stages, std::string_view name, bson::view spec) {
+    bson::builder b;
+    b.document(name, spec);
+    const auto stage = b.finish();
+    stages.add(stage);
+}
+
+database_command aggregate(const stream_target& target, array_builder stages) {
     const auto pipeline = stages.finish();
     bson::builder cursor_options;
     cursor_options.int32("batchSize", 0);
@@ -183,6 +178,58 @@ database_command aggregate(const stream_target& target, bson::view change_stream
         b.int32("aggregate", 1);
     b.array("pipeline", pipeline).document("cursor", cursor);
     return {target.scope == capture_scope::deployment ? "admin" : target.db, b.finish()};
+}
+
+/// The first stages: the stream and what is wanted of it.
+array_builder opening(const stream_target& target, const open_at& at, const filters& f,
+                      bool update_lookup) {
+    bson::builder stage;
+    if (update_lookup)
+        stage.string("fullDocument", "updateLookup");
+    if (target.scope == capture_scope::deployment)
+        stage.boolean("allChangesForCluster", true);
+    if (const auto* position = std::get_if<event::position>(&at))
+        stage.document(position->is_from_invalidate() ? "startAfter" : "resumeAfter",
+                       position->token());
+    else if (const auto* time = std::get_if<bson::timestamp>(&at))
+        stage.timestamp("startAtOperationTime", *time);
+    array_builder stages;
+    add_stage(stages, "$changeStream", stage.finish());
+    add_stage(stages, "$match", change_match(f, target.namespace_events));
+    return stages;
+}
+
+bson::document one_operand(std::string_view name, std::string_view operand) {
+    bson::builder b;
+    b.string(name, operand);
+    return b.finish();
+}
+
+/// Two stages, because the second looks at what the first has made.
+void add_size_stages(array_builder& stages, std::size_t threshold) {
+    array_builder sizes;
+    sizes.add(one_operand("$bsonSize", "$fullDocument"));
+    sizes.add(one_operand("$bsonSize", "$fullDocumentBeforeChange"));
+    bson::builder size;
+    size.document(size_field, with_array("$max", sizes));
+    add_stage(stages, "$addFields", size.finish());
+
+    bson::builder limits; // null is below every number
+    limits.string("0", "$" + std::string(size_field))
+        .int64("1", static_cast<std::int64_t>(threshold));
+    bson::builder too_large;
+    too_large.array("$gt", limits.finish());
+    const auto condition = too_large.finish();
+    bson::builder fields;
+    for (const std::string name :
+         {"fullDocument", "fullDocumentBeforeChange", "updateDescription"}) {
+        bson::builder choice;
+        choice.document("0", condition).string("1", "$$REMOVE").string("2", "$" + name);
+        bson::builder b;
+        b.array("$cond", choice.finish());
+        fields.document(name, b.finish());
+    }
+    add_stage(stages, "$addFields", fields.finish());
 }
 
 } // namespace
@@ -232,20 +279,23 @@ bson::document change_match(const filters& f, bool namespace_events) {
 }
 
 database_command open_change_stream(const stream_target& target, const open_at& at,
-                                    const filters& f) {
-    bson::builder stage;
-    if (target.update_lookup)
-        stage.string("fullDocument", "updateLookup");
-    if (target.scope == capture_scope::deployment)
-        stage.boolean("allChangesForCluster", true);
-    if (const auto* position = std::get_if<event::position>(&at))
-        stage.document(position->is_from_invalidate() ? "startAfter" : "resumeAfter",
-                       position->token());
-    else if (const auto* time = std::get_if<bson::timestamp>(&at))
-        stage.timestamp("startAtOperationTime", *time);
-    const auto change_stream = stage.finish();
-    const auto match = change_match(f, target.namespace_events);
-    return aggregate(target, change_stream, &match);
+                                    const filters& f, bool split) {
+    auto stages = opening(target, at, f, target.update_lookup);
+    if (target.skip_threshold > 0)
+        add_size_stages(stages, target.skip_threshold);
+    if (split)
+        add_stage(stages, "$changeStreamSplitLargeEvent", {});
+    return aggregate(target, std::move(stages));
+}
+
+database_command open_outline_stream(const stream_target& target, const open_at& at,
+                                     const filters& f) {
+    auto stages = opening(target, at, f, false);
+    bson::builder fields;
+    for (const auto* name : {"operationType", "ns", "clusterTime"})
+        fields.int32(name, 1);
+    add_stage(stages, "$project", fields.finish());
+    return aggregate(target, std::move(stages));
 }
 
 database_command open_probe_stream(const stream_target& target, bson::timestamp at) {
@@ -253,8 +303,9 @@ database_command open_probe_stream(const stream_target& target, bson::timestamp 
     if (target.scope == capture_scope::deployment)
         stage.boolean("allChangesForCluster", true);
     stage.timestamp("startAtOperationTime", at);
-    const auto change_stream = stage.finish();
-    return aggregate(target, change_stream, nullptr);
+    array_builder stages;
+    add_stage(stages, "$changeStream", stage.finish());
+    return aggregate(target, std::move(stages));
 }
 
 } // namespace cdc::mongodb::cursor

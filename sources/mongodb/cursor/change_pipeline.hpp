@@ -6,6 +6,7 @@
 #include "sources/mongodb/filters.hpp"
 #include "sources/mongodb/options.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <variant>
@@ -19,6 +20,8 @@ struct stream_target {
     std::string collection; ///< for the scope collection; may hold dots
     bool update_lookup = false;
     bool namespace_events = false; ///< drop, rename, dropDatabase
+    /// Bytes of a document above which the server leaves documents out of an event; 0: never.
+    std::size_t skip_threshold = 0;
 
     /// For people: "the deployment", "database x", "collection x.y".
     std::string describe() const;
@@ -42,10 +45,23 @@ struct database_command {
 /// `$or`, `$and`, `$nor`, `$in` and regular expressions on `ns.db`, `ns.coll` and `operationType`.
 bson::document change_match(const filters& f, bool namespace_events = false);
 
+/// With a skip threshold every event has this field: the size in bytes of its document or its
+/// pre-image, whichever is larger, or null when it has none ($bsonSize, MongoDB 4.4). Above the
+/// threshold both, and the description of an update, are left out.
+///
+/// Debezium lets the server keep such events back (a $match on the same sizes); then nobody can
+/// tell how many they were.
+inline constexpr std::string_view size_field = "documentSize";
+
 /// The `aggregate` that opens a change stream, with `cursor: {batchSize: 0}`: it then answers at
-/// once, also when the stream starts far behind.
+/// once, also when the stream starts far behind. `split`: events above the server's size limit come
+/// in fragments (see split_event).
 database_command open_change_stream(const stream_target& target, const open_at& at,
-                                    const filters& f);
+                                    const filters& f, bool split = false);
+
+/// The `aggregate` of the same stream without any document in its events.
+database_command open_outline_stream(const stream_target& target, const open_at& at,
+                                     const filters& f);
 
 /// The `aggregate` of a stream at `at` on the same target without any filter, to see whether the
 /// server's history reaches back to that time.

@@ -19,6 +19,7 @@ enum class verdict {
     unauthorized,
     authentication,
     standalone,
+    view,
     refused,
     oversize,
     unknown,
@@ -74,6 +75,8 @@ verdict verdict_of(int code) {
         return verdict::authentication;
     case 40573: // $changeStream needs a replica set
         return verdict::standalone;
+    case 166: // CommandNotSupportedOnView
+        return verdict::view;
     case 20: // IllegalOperation
         return verdict::refused;
     case 10334: // BSONObjectTooLarge
@@ -212,6 +215,8 @@ resume_action resume_policy::on_server_error(phase where, const error::diagnosti
         return failed("the server is a standalone; change streams need a replica set (one member "
                       "is enough)",
                       d);
+    case verdict::view:
+        return failed(fmt::format("{} is a view, which has no changes of its own", target_), d);
     case verdict::refused:
         return failed("the server refuses the change stream", d);
     case verdict::oversize:

@@ -44,10 +44,9 @@ struct resume_action {
 ///   no use to any server).
 /// - Position refused: 260, 50811 when a token was sent (a token of another kind of deployment, or
 ///   one that no stream may go on behind).
-/// - Never again: authentication (18 and the driver's own refusal), 13, 40573, 20, while
-/// opening
-///   what a server says to a pipeline it does not understand, and every error that no server gave
-///   and no connection (configuration, unsupported, …).
+/// - Never again: authentication (18 and the driver's own refusal), 13, 40573, 166, 20, what
+///   a server says to a pipeline it does not understand while opening, and every error that no
+///   server gave and no connection (configuration, unsupported, …).
 /// - `bounded_attempts` times without progress, then never again: 10334 (an event above the
 ///   server's size limit) and everything unknown, answers that break the protocol included.
 ///

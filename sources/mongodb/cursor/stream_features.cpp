@@ -23,6 +23,9 @@ constexpr std::array refusals = {
 };
 /// Unknown stage.
 constexpr int unknown_stage = 40324;
+/// Also what a server says to the position of a split event's fragment on a stream that does not
+/// split.
+constexpr int fatal = 280;
 /// The position is lost, whatever the text names.
 constexpr std::array lost = {136, 280, 286};
 
@@ -48,6 +51,14 @@ void stream_features::on_connected(std::string_view version) {
 stream_features::verdict stream_features::on_opening_error(const error::diagnostics& d,
                                                            bool used_start_after) {
     verdict out;
+    if (d.code == error::errc::server && d.server_code == fatal && !split() &&
+        says(d, split_stage)) {
+        wants_split_ = split_ = true;
+        out.what = verdict::kind::open_again;
+        out.text = "the position is one of an event that was split: it can only be resumed at by a "
+                   "stream that splits";
+        return out;
+    }
     if (d.code != error::errc::server || among(lost, d.server_code))
         return out;
     if (split() && (d.server_code == unknown_stage || says(d, split_stage))) {

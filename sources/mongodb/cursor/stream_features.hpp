@@ -14,7 +14,9 @@ namespace cdc::mongodb::cursor {
 /// - `startAfter` (MongoDB 4.2), asked for behind an invalidate. Without it the stream is opened at
 ///   the time behind the invalidate's.
 /// - The stage that splits large events (MongoDB 6.0.9), asked for when `split`. Without it the
-///   stream fails, or goes on unsplit when `unsplit_allowed`.
+///   stream fails, or goes on unsplit when `unsplit_allowed`. It is also used, whatever was
+///   configured, when the position turns out to be one of a split event, which a stream without the
+///   stage refuses.
 class stream_features {
   public:
     stream_features(bool split, bool unsplit_allowed)

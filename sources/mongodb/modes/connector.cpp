@@ -30,6 +30,7 @@ cursor::stream_target make_stream_target(const connector_options& o) {
     out.db = o.target_db;
     out.collection = o.target_collection;
     out.namespace_events = o.include_ddl_events;
+    out.skip_threshold = o.oversize_threshold;
     out.update_lookup = o.capture_mode == capture_mode::change_streams_update_full;
     return out;
 }
@@ -61,6 +62,8 @@ streaming::stream_settings settings_of(const connector_options& o) {
     out.batch_size = static_cast<std::int32_t>(
         std::min<std::size_t>(o.max_batch_size, std::numeric_limits<std::int32_t>::max()));
     out.max_await = o.max_await_time;
+    out.oversize = o.oversize;
+    out.unsplit_allowed = o.unsplit_allowed;
     out.seed = std::random_device{}();
     out.start = start_of(o);
     out.on_loss.go_on_from_now = o.on_lost_position == lost_position_mode::from_now;

@@ -20,6 +20,9 @@ struct lost_position {
     std::optional<bool> within_oplog;
     bool at_its_time = false; ///< the stream was opened at its time already, not behind it
     bool is_start = false;    ///< a start point that was configured; nothing is stored yet
+    /// It is one of a fragment of a split event. With a document that was looked up the server may
+    /// not split the event again as it did, and then does not find it.
+    bool is_fragment = false;
 };
 
 enum class loss_answer { fail, go_on_from_now, read_again_from_time };
@@ -31,7 +34,7 @@ constexpr loss_answer answer_to_loss(const loss_settings& s, const lost_position
     if (p.is_start)
         return loss_answer::fail;
     if (p.server_code == fatal_error && p.within_oplog.value_or(true))
-        return s.read_again_from_time && p.within_oplog && !p.at_its_time
+        return (s.read_again_from_time || p.is_fragment) && p.within_oplog && !p.at_its_time
                    ? loss_answer::read_again_from_time
                    : loss_answer::fail;
     return s.go_on_from_now ? loss_answer::go_on_from_now : loss_answer::fail;

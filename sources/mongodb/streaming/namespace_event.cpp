@@ -40,13 +40,17 @@ error::result<bool> holds_for(const cursor::namespace_condition& c, std::string_
     return regex->matches(db);
 }
 
+bool all_collections(const cursor::namespace_condition& c) {
+    return !c.collection || *c.collection == "^(?:.*)$" || *c.collection == "^(?:.+)$";
+}
+
 error::result<bool> can_hold_captured(std::string_view db, filters& f) {
     const auto wanted = f.wants_database(db);
     if (!wanted || !*wanted)
         return wanted;
     for (const auto& item : f.collection_exclude())
         for (const auto& c : cursor::conditions_of(item)) {
-            if (!c.implies_item || c.collection)
+            if (!c.implies_item || !all_collections(c))
                 continue;
             const auto all = holds_for(c, db);
             if (!all)

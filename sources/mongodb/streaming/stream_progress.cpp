@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sources/mongodb/streaming/stream_progress.hpp"
 
+#include "sources/mongodb/cursor/split_event.hpp"
+
 namespace cdc::mongodb::streaming {
 
 namespace {
@@ -13,9 +15,30 @@ event::position position_of(bson::view token, bson::timestamp otherwise) {
     return {token, time};
 }
 
-/// Behind everything in `reply`, or empty when the reply does not tell.
+bool ends_event(bson::view change) {
+    const auto part = cursor::split_event::part_of(change);
+    return part && (!*part || (*part)->last());
+}
+
+/// The last change document of the reply that ends an event; nothing when there is none.
+std::optional<bson::view> last_whole(const cursor::change_reply& reply) {
+    std::optional<bson::view> out;
+    for (bson::cursor c(reply.batch); c.next();)
+        if (ends_event(c.as_document()))
+            out = c.as_document();
+    return out;
+}
+
+/// Behind all whole events in `reply`, or empty when the reply does not tell.
 event::position behind(const cursor::change_reply& reply) {
     const auto now = reply.operation_time.value_or(bson::timestamp{});
+    if (!reply.empty() && !ends_event(reply.last())) {
+        // Behind a fragment that is not its event's last the rest would come, and not the whole.
+        const auto whole = last_whole(reply);
+        const auto id = whole ? bson::find(*whole, "_id") : std::nullopt;
+        return id && id->kind() == bson::type::document ? position_of(id->as_document(), now)
+                                                        : event::position{};
+    }
     if (reply.post_batch_token)
         return position_of(*reply.post_batch_token, now);
     if (reply.empty())
@@ -67,6 +90,14 @@ std::optional<event::position> stream_progress::on_reply(const cursor::change_re
     at_ = next.clone();
     at_its_time_ = false;
     return next;
+}
+
+void stream_progress::on_passed(const event::position& p) {
+    unproved_ = false; // the server found the position before it gave what follows
+    if (p > at_) {
+        at_ = p.clone();
+        at_its_time_ = false;
+    }
 }
 
 } // namespace cdc::mongodb::streaming

@@ -45,10 +45,14 @@ class stream_progress {
     /// does not tell where that is.
     error::result<std::optional<event::position>> on_opened(const cursor::change_reply& reply);
 
-    /// The reply of a getMore. Gives the position that may be stored once the batch's events are
-    /// delivered, if it moves anything. With `needs_proof` afterwards: nothing was taken, find the
-    /// proof and give the same reply again.
+    /// The reply of a getMore. A reply that ends inside an event (a fragment that is not the last)
+    /// counts up to its last whole event. Gives the position that may be stored once the batch's
+    /// events are delivered, if it moves anything. With `needs_proof` afterwards: nothing was
+    /// taken, find the proof and give the same reply again.
     std::optional<event::position> on_reply(const cursor::change_reply& reply);
+
+    /// Everything up to `p` is done with, though it did not come in a reply.
+    void on_passed(const event::position& p);
 
     bool needs_proof() const noexcept { return unproved_; }
     void on_proved() noexcept { unproved_ = false; }

@@ -81,9 +81,17 @@ asio::awaitable<error::result<void>> stream_source::prove() {
     co_return there;
 }
 
+constexpr int event_too_large = 10334; // BSONObjectTooLarge
+
 asio::awaitable<bool> stream_source::recover(cursor::phase where, error::diagnostics d) {
     if (cancelled_)
         co_return false;
+    const bool too_large = where == cursor::phase::get_more && d.server_code == event_too_large;
+    if (too_large) {
+        const bool again = co_await handle_too_large(d);
+        if (again)
+            co_return !cancelled_ && !failed_;
+    }
     const auto action = policy_.on_error(where, d);
     switch (action.what) {
     case cursor::resume_action::kind::retry:
@@ -102,6 +110,10 @@ asio::awaitable<bool> stream_source::recover(cursor::phase where, error::diagnos
         co_return false;
     case cursor::resume_action::kind::fail:
         d.text = action.text;
+        if (too_large && d.server_code == event_too_large) {
+            const auto event = co_await name_next();
+            d.text += event;
+        }
         if (!progress_.at().empty())
             d.text += fmt::format(" (position: {})", in_words(progress_.at().cluster_time()));
         end_with(std::move(d));
@@ -150,6 +162,7 @@ asio::awaitable<bool> stream_source::recover_lost(error::diagnostics d, std::str
     lost_position lost;
     lost.server_code = d.server_code;
     lost.at_its_time = progress_.is_at_its_time();
+    lost.is_fragment = cursor::split_event::is_fragment_token(progress_.at().data());
     lost.is_start = anew_;
     if (lost.server_code == fatal_error) {
         auto within = co_await is_within(window, since);
@@ -173,9 +186,10 @@ asio::awaitable<bool> stream_source::recover_lost(error::diagnostics d, std::str
         co_return true;
     case loss_answer::read_again_from_time:
         logger_.warn("the server does not find the event of the position of {} (token {}), though "
-                     "its oplog reaches back to it ({}): reads again from that time on, as "
-                     "on.token.not.found says",
-                     position, progress_.at().data(), range);
+                     "its oplog reaches back to it ({}): reads again from that time on, as {}",
+                     position, progress_.at().data(), range,
+                     lost.is_fragment ? "the event was split, and is no longer as it was"
+                                      : "on.token.not.found says");
         progress_.open_at_its_time();
         ++reopened_;
         co_return true;

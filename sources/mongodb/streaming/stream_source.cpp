@@ -39,7 +39,8 @@ stream_source::stream_source(asio::any_io_executor reactor,
     , settings_(std::move(settings))
     , filters_(std::move(f))
     , policy_(settings_.target.describe(), settings_.backoff, settings_.seed)
-    , features_(false, false)
+    , features_(settings_.oversize == cursor::oversize_mode::split, settings_.unsplit_allowed)
+    , oversize_(settings_.oversize)
     , history_(*runner_, settings_.target)
     , cursor_(*runner_, {settings_.batch_size, settings_.max_await})
     , watch_(std::move(watch))
@@ -90,10 +91,7 @@ asio::awaitable<error::result<std::unique_ptr<cdc::source::batch>>> stream_sourc
             fetcher_.notify(); // the next getMore goes out while this one is decoded and handled
             if (taken.made)
                 co_return std::move(taken.made);
-            auto batch =
-                std::make_unique<stream_batch>(std::move(taken.reply), std::move(taken.end),
-                                               filters_, settings_.target.namespace_events);
-            skipped_ += batch->skipped();
+            auto batch = make_batch(std::move(taken));
             if (batch->stopped()) {
                 end_with(*batch->stopped());
                 if (batch->events().empty())
@@ -110,7 +108,7 @@ asio::awaitable<error::result<std::unique_ptr<cdc::source::batch>>> stream_sourc
 }
 
 cdc::source::source_status stream_source::status() const {
-    return {reopened_, gaps_, headroom_.value(), state()};
+    return {reopened_, gaps_, headroom_.value(), state(), skipped_, oversized_};
 }
 
 void stream_source::cancel() noexcept {
@@ -268,7 +266,7 @@ asio::awaitable<error::result<void>> stream_source::open() {
         co_return cancelled();
     const auto at = progress_.next_opening(features_.start_after());
     const bool from_now = std::holds_alternative<std::monostate>(at);
-    auto aggregate = cursor::open_change_stream(settings_.target, at, filters_);
+    auto aggregate = cursor::open_change_stream(settings_.target, at, filters_, features_.split());
     in_flight_ = flight::other;
     auto reply = co_await cursor_.open(std::move(aggregate));
     in_flight_ = flight::none;
@@ -324,7 +322,7 @@ asio::awaitable<error::result<stream_source::reading>> stream_source::read() {
             co_return error::fail(error::errc::protocol,
                                   "the server closed the change stream without saying why");
         in_flight_ = flight::get_more;
-        auto reply = co_await cursor_.get_more();
+        auto reply = co_await cursor_.get_more(oversize_.batch_size(settings_.batch_size));
         in_flight_ = flight::none;
         if (!reply)
             co_return std::move(reply).error();
@@ -353,6 +351,8 @@ asio::awaitable<error::result<stream_source::reading>> stream_source::read() {
                                   "the server ends the change stream where it was opened");
         if (end || !reply->empty())
             policy_.on_progress();
+        if (end)
+            oversize_.on_progress(reply->empty());
         note_recovery();
         hand_over(std::move(*reply), std::move(end));
         if (invalidated) {

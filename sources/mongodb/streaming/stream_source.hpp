@@ -7,15 +7,19 @@
 #include "core/runtime/wake_slot.hpp"
 #include "sources/mongodb/cursor/change_cursor.hpp"
 #include "sources/mongodb/cursor/command_runner.hpp"
+#include "sources/mongodb/cursor/oversize_policy.hpp"
 #include "sources/mongodb/cursor/resume_policy.hpp"
+#include "sources/mongodb/cursor/split_event.hpp"
 #include "sources/mongodb/cursor/stream_features.hpp"
 #include "sources/mongodb/filters.hpp"
 #include "sources/mongodb/streaming/lost_position.hpp"
+#include "sources/mongodb/streaming/next_event.hpp"
 #include "sources/mongodb/streaming/old_session.hpp"
 #include "sources/mongodb/streaming/oplog_headroom.hpp"
 #include "sources/mongodb/streaming/oplog_history.hpp"
 #include "sources/mongodb/streaming/primary_watch.hpp"
 #include "sources/mongodb/streaming/start_point.hpp"
+#include "sources/mongodb/streaming/stream_batch.hpp"
 #include "sources/mongodb/streaming/stream_progress.hpp"
 #include "sources/source.hpp"
 
@@ -39,6 +43,9 @@ struct stream_settings {
     start_point start;      ///< when nothing is stored
     loss_settings on_loss{};
     oplog_headroom::settings headroom{};
+    /// What becomes of an event above the server's size limit.
+    cursor::oversize_mode oversize = cursor::oversize_mode::fail;
+    bool unsplit_allowed = false; ///< where the server refuses to split
 };
 
 /// Reads one change stream of one replica set as a source. Opens it, keeps it open through faults
@@ -95,8 +102,11 @@ class stream_source final : public source::source {
     std::uint64_t reopened() const noexcept { return reopened_; }
     /// Times of these that it was because the member read from was no longer the primary.
     std::uint64_t moved() const noexcept { return moved_; }
-    /// Documents that came and made no event.
+    /// Documents that came and made no event, the oversized ones included.
     std::uint64_t skipped() const noexcept { return skipped_; }
+    /// Events left out because of their size: above the skip threshold, or above the server's
+    /// limit.
+    std::uint64_t oversized() const noexcept { return oversized_; }
 
   private:
     struct fetched {
@@ -138,6 +148,11 @@ class stream_source final : public source::source {
     boost::asio::awaitable<error::result<std::optional<oplog_history::window>>> oplog();
     boost::asio::awaitable<error::result<void>> compare_with_oplog();
     boost::asio::awaitable<error::result<void>> prove();
+    /// After 10334. True when the stream is to be opened again at once; else `d` is what has to be
+    /// decided about.
+    boost::asio::awaitable<bool> handle_too_large(error::diagnostics& d);
+    boost::asio::awaitable<error::result<event_outline>> find_next();
+    boost::asio::awaitable<std::string> name_next();
     /// False when the stream is over.
     boost::asio::awaitable<bool> recover(cursor::phase where, error::diagnostics d);
     void move();
@@ -147,6 +162,7 @@ class stream_source final : public source::source {
     boost::asio::awaitable<error::result<std::optional<bool>>>
     is_within(std::optional<oplog_history::window> oplog, bson::timestamp since);
     boost::asio::awaitable<void> pause(std::chrono::milliseconds delay);
+    std::unique_ptr<stream_batch> make_batch(fetched taken);
     void hand_over(cursor::change_reply reply, std::optional<event::position> end);
     void open_for_caller();
     void note_trouble(const error::diagnostics& d);
@@ -161,6 +177,7 @@ class stream_source final : public source::source {
     filters filters_;
     cursor::resume_policy policy_;
     cursor::stream_features features_;
+    cursor::oversize_policy oversize_;
     oplog_history history_;
     cursor::change_cursor cursor_;
     stream_progress progress_;
@@ -180,6 +197,7 @@ class stream_source final : public source::source {
     runtime::wake_slot stopper_;  ///< stop waits here for the end of run_fetch
 
     std::optional<fetched> waiting_;
+    cursor::split_event fragments_;            ///< of the event that the reply given out last began
     std::optional<error::diagnostics> failed_; ///< given out behind what waits
     flight in_flight_ = flight::none;
     bool connected_ = false;
@@ -197,6 +215,7 @@ class stream_source final : public source::source {
     std::uint64_t reopened_ = 0;
     std::uint64_t moved_ = 0;
     std::uint64_t skipped_ = 0;
+    std::uint64_t oversized_ = 0;
 };
 
 } // namespace cdc::mongodb::streaming

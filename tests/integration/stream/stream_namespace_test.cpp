@@ -157,6 +157,40 @@ TEST_CASE("fault 68: a rename over another collection shows the rename alone",
     }
 }
 
+TEST_CASE("fault 70: views and the collections of the server itself make no events",
+          "[stream][standin][fault-70]") {
+    stream_test t;
+    t.options.collection_include = {".*"};
+    t.options.include_ddl_events = true;
+    REQUIRE(t.start());
+    t.insert("shop", "orders", 1);
+    t.run("shop", R"({"create": "recent", "viewOn": "orders", "pipeline": []})");
+    t.run("shop", R"({"create": "log", "capped": true, "size": 4096})");
+    t.insert("shop", "system.buckets.weather", 2);
+    t.insert("shop", "log", 3);
+    t.run("shop", R"({"drop": "system.views"})");
+    t.insert("shop", "orders", 4);
+    arrived got;
+    t.take(got, 3);
+    CHECK_FALSE(got.error);
+    CHECK(got.events == std::vector<std::string>{"insert shop.orders 1", "insert shop.log 3",
+                                                 "insert shop.orders 4"});
+}
+
+TEST_CASE("fault 71: a view as the stream's target is refused by name",
+          "[stream][standin][fault-71]") {
+    stream_test t;
+    t.insert("shop", "orders", 1);
+    t.run("shop", R"({"create": "recent", "viewOn": "orders", "pipeline": []})");
+    t.options.capture_scope = capture_scope::collection;
+    t.options.target_db = "shop";
+    t.options.target_collection = "recent";
+    const auto refused = t.start();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().server_code == 166);
+    CHECK(refused.error().text.find("collection shop.recent is a view") != std::string::npos);
+}
+
 TEST_CASE("fault 72: the first dot parts database and collection, in literals and regexes",
           "[stream][standin][fault-72]") {
     for (const char* item : {"a.b.c.d", "a\\.b\\.c\\.d"}) {

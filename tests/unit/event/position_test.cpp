@@ -117,3 +117,22 @@ TEST_CASE("what was not written as a position is refused", "[event]") {
         CHECK(p.error().code == error::errc::state_invalid);
     }
 }
+
+TEST_CASE("an invalidate's token is known by its mark", "[event]") {
+    // As 4.4 writes them: of a dropped database, of a collection; of a later event of a transaction
+    // as the format allows it; and of version 2 (6.0).
+    for (const char* data :
+         {"826B0D17C5000000162B022C0100296F04",
+          "826B0D17C6000000032B022C0100296F5A1004E1B92A8B417A4BE399F6ED58D874289004",
+          "826B0D17C6000000032B022C01002B026F5A1004E1B92A8B417A4BE399F6ED58D874289004",
+          "826B0D17C6000000032B022C01002C01006F04", "826B0D17C5000000162B042C0100296F04"})
+        CHECK(at(data).is_from_invalidate());
+    for (const char* data :
+         {"826B0D17C5000000162B022C0100296E04",
+          "826B0D17C6000000032B022C0100296E5A1004E1B92A8B417A4BE399F6ED58D874289004",
+          "826B0D17C6000000032B0229296E04", "826B0D17C5000000162B062C0100296F04",
+          "826B0D17C5000000162B022C0100", "826B0D17C5000000162B022C01002B", "826B0D17C500000016",
+          "6F", ""})
+        CHECK_FALSE(at(data).is_from_invalidate());
+    CHECK_FALSE(position{}.is_from_invalidate());
+}

@@ -137,6 +137,42 @@ TEST_CASE("the match lets data events and invalidates pass", "[sources][pipeline
     CHECK_FALSE(server_match(m, {"insert", "xa", "b"}));
 }
 
+TEST_CASE("with events about namespaces they pass whatever they name", "[sources][pipeline]") {
+    const auto f = filters::compile(include({"a.b"})).value();
+    const auto m = cursor::change_match(f, true);
+    for (const char* type : {"drop", "rename", "dropDatabase", "invalidate"})
+        CHECK(json(m).find('"' + std::string(type) + '"') != std::string::npos);
+    CHECK(json(m).find("createIndexes") == std::string::npos);
+}
+
+TEST_CASE("sizes are measured and large events split by stages behind the match",
+          "[sources][pipeline]") {
+    const auto f = filters::compile({}).value();
+    cursor::stream_target target;
+    const auto stages = [&](bool split) {
+        std::vector<std::string> out;
+        const auto opened = cursor::open_change_stream(target, std::monostate{}, f, split);
+        for (bson::cursor s(bson::find(opened.command, "pipeline")->as_document()); s.next();)
+            out.push_back(json(s.as_document()));
+        return out;
+    };
+    CHECK(stages(false).size() == 2);
+    auto got = stages(true);
+    REQUIRE(got.size() == 3);
+    CHECK(got[2] == R"({ "$changeStreamSplitLargeEvent" : {  } })");
+    target.skip_threshold = 1048576;
+    got = stages(false);
+    REQUIRE(got.size() == 4);
+    CHECK(got[2] == R"({ "$addFields" : { "documentSize" : { "$max" : [ { "$bsonSize" : )"
+                    R"("$fullDocument" }, { "$bsonSize" : "$fullDocumentBeforeChange" } ] } } })");
+    const std::string choice = R"({ "$cond" : [ { "$gt" : [ "$documentSize", 1048576 ] }, )"
+                               R"("$$REMOVE", "$)";
+    CHECK(got[3] == R"({ "$addFields" : { "fullDocument" : )" + choice +
+                        R"(fullDocument" ] }, "fullDocumentBeforeChange" : )" + choice +
+                        R"(fullDocumentBeforeChange" ] }, "updateDescription" : )" + choice +
+                        R"(updateDescription" ] } } })");
+}
+
 TEST_CASE("literals of one database are written together", "[sources][pipeline]") {
     const auto text = match_of(include({"shop.orders", "shop.a.b", "inv.x-1"}));
     CHECK(text.find(R"({ "$or" : [ { "ns.db" : { "$regularExpression" : { "pattern" : "^shop$", )"

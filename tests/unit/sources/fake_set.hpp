@@ -58,7 +58,7 @@ class fake_set {
 
     /// Who is primary from now on; empty: nobody. Tells those who wait for that.
     void elect(std::string host);
-    bool knows_topology = true;   ///< awaitable hello, since 4.4
+    bool knows_topology = true;    ///< awaitable hello, since 4.4
     std::size_t hello_waiting = 0; ///< hellos that wait for news
     std::vector<std::string> killed_sessions;
     /// "aggregate db1:27017", "getMore db2:27017": what was sent where.

@@ -27,6 +27,11 @@ TEST_CASE("faults 45, 56 and 59: only what truly left the oplog is given up, and
             CHECK(answer_to_loss(s, {280, true}) == again);
             CHECK(answer_to_loss(s, {280, true, true}) == loss_answer::fail);
             CHECK(answer_to_loss(s, {280, unknown}) == loss_answer::fail);
+            // A fragment's: read again without being asked, as long as the oplog has it.
+            CHECK(answer_to_loss(s, {280, true, false, false, true}) ==
+                  loss_answer::read_again_from_time);
+            CHECK(answer_to_loss(s, {280, true, true, false, true}) == loss_answer::fail);
+            CHECK(answer_to_loss(s, {280, false, false, false, true}) == lost);
             for (const int code : {286, 280, 136})
                 CHECK(answer_to_loss(s, {code, false, false, true}) == loss_answer::fail);
         }

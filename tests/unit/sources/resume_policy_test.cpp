@@ -97,6 +97,7 @@ constexpr row table[] = {
     same(13, S),
     same(18, S),
     same(40573, S),
+    same(166, S),
     same(20, S),
     // the pipeline
     {2, B, S, S, B},

@@ -66,7 +66,8 @@ static asio::awaitable<void> idle_positions(stream_fixture& f) {
     co_await f.source->stop();
 }
 
-TEST_CASE("empty batches and foreign events move the position", "[sources][stream]") {
+TEST_CASE("fault 69: empty batches, foreign events and unknown types move the position",
+          "[sources][stream][fault-69]") {
     stream_fixture f;
     f.run(idle_positions(f));
 }
@@ -152,8 +153,8 @@ TEST_CASE("faults 53 and 105: after every passing error at every batch boundary 
           "or repeated",
           "[sources][stream][fault-53][fault-105]") {
     std::vector<error::diagnostics> errors;
-    for (const int code : {6,     7,     89, 91,  189, 262, 9001, 10107, 11600, 11601, 11602,
-                           13435, 13436, 43, 133, 222, 234, 237,  10334, 50738, 123456})
+    for (const int code : {6,     7,     89,    91, 189, 262, 9001, 10107, 11600, 11601,
+                           11602, 13435, 13436, 43, 133, 222, 234,  237,   50738, 123456})
         errors.push_back(server_says(code));
     errors.push_back(server_says(999, {"ResumableChangeStreamError"}));
     errors.push_back(error::fail(error::errc::network, "connection reset"));
@@ -164,6 +165,31 @@ TEST_CASE("faults 53 and 105: after every passing error at every batch boundary 
             INFO(e.describe() << " at boundary " << boundary);
             stream_fixture f;
             f.run(fault_at_boundary(f, {"getMore", boundary, 1, e}));
+        }
+}
+
+static asio::awaitable<void> too_large_for_now(stream_fixture& f, unsigned boundary,
+                                               unsigned times) {
+    for (int i = 0; i < 7; ++i)
+        f.set.add(i);
+    f.set.faults.push_back({"getMore", boundary, times, server_says(10334)});
+    co_await start_at_high_water(f, 1000);
+    received got;
+    co_await take_events(*f.source, got, 7);
+    CHECK_FALSE(got.error);
+    CHECK(got.ids == numbers(7));
+    CHECK(f.source->oversized() == 0);
+    CHECK(f.source->reopened() == times);
+    co_await f.source->stop();
+}
+
+TEST_CASE("an event that is too large once, as its document was looked up, stops nothing",
+          "[sources][stream]") {
+    for (unsigned boundary = 0; boundary < 4; ++boundary)
+        for (unsigned times = 1; times < 4; ++times) {
+            INFO(times << " times at boundary " << boundary);
+            stream_fixture f;
+            f.run(too_large_for_now(f, boundary, times));
         }
 }
 
@@ -237,7 +263,10 @@ TEST_CASE("what does not pass is a terminal error with a clear text", "[sources]
          "the position of 1970-01-01T00:16:40Z (timestamp 1000, 2) is lost"},
         {"aggregate", 1, server_says(260), error::errc::position_lost, "resume token"},
         {"getMore", 1, server_says(280), error::errc::position_lost, "oldest entry"},
-        {"getMore", 3, server_says(10334), error::errc::server, "larger than the server can send"},
+        // Once for the batch, then three times for the event alone.
+        {"getMore", 4, server_says(10334), error::errc::server,
+         "larger than the server can send (3 attempts at the same position): insert of "
+         "shop.orders (resume token 82"},
         {"aggregate", 3, server_says(123456), error::errc::server, "3 attempts"},
         {"connect", 1, error::fail(error::errc::configuration, "URI wrong"),
          error::errc::configuration, "URI wrong"},
