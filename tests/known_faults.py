@@ -47,7 +47,7 @@ for line in table.splitlines():
     number, fault, shown = int(row[1]), row[2], row[3]
     listed.add(number)
     reason = re.search(r"Not here.*", shown)
-    parts = ["; ".join(f"`{name}`" for name in found.get(number, [])), reason[0] if reason else ""]
+    parts = ["; ".join(f"`{name}`" for name in found.get(number, [])), reason[0].strip() if reason else ""]
     if not any(parts):
         missing.append(number)
     out.append(f"| {number} | {fault} | {'. '.join(p for p in parts if p)} |")
