@@ -2,14 +2,15 @@
 // For LD_PRELOAD: a disk that does not take what is written. While the file that
 // MONGOCDC_BLOCK_WHILE names exists, write(2) to files whose path begins with MONGOCDC_BLOCK_PATH
 // does not return.
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <dlfcn.h>
 #include <string>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace {
 

@@ -52,7 +52,7 @@ class fake_set {
     bool gives_tokens = true;    ///< postBatchResumeToken, since 4.0.7
     bool readable_oplog = true;  ///< by the user
     bool has_start_after = true; ///< since 4.2
-    bool new_set = false;       ///< the oplog begins with the set's first entry
+    bool new_set = false;        ///< the oplog begins with the set's first entry
     std::string set_name = "rs0";
     std::string server_type = "RSPrimary";
 

@@ -58,7 +58,8 @@ static asio::awaitable<void> trouble_while_full(stream_fixture& f) {
     co_await start_at_high_water(f, 1000);
     received got;
     co_await take_one(*f.source, got); // the next getMore breaks
-    co_await until(f.context, [&] { return f.source->status().state.now == activity::reconnecting; });
+    co_await until(f.context,
+                   [&] { return f.source->status().state.now == activity::reconnecting; });
     // Nobody takes what is read then, so the source does not ask for more: still it is well.
     co_await until(f.context, [&] { return f.source->status().state.now == activity::reading; });
     co_await take_events(*f.source, got, 6);
@@ -78,7 +79,8 @@ static asio::awaitable<void> three_attempts(stream_fixture& f) {
     co_await take_error(*f.source, got);
     CHECK(got.error->text.find("3 attempts at the same position") != std::string::npos);
     CHECK(f.set.count("getMore") == 3);
-    CHECK(f.source->status().state.now == activity::reading); // it is over, the connector's state says so
+    CHECK(f.source->status().state.now ==
+          activity::reading); // it is over, the connector's state says so
     co_await f.source->stop();
 }
 
