@@ -105,6 +105,7 @@ TEST_CASE("faults 65 and 103: 200 reconnects leave nothing behind",
     reconnect_test t;
     t.start(1); // the first resolver of a process opens some for good
     t.stop();
+    REQUIRE(eventually([&] { return t.set.open_connections() == 0; }));
     const auto none = t.open();
     t.start(20);
     t.all_read();
@@ -132,6 +133,7 @@ TEST_CASE("fault 65: 100 elections leave nothing behind", "[stream][standin][ele
     reconnect_test t(three);
     t.start(1); // the first resolver of a process opens some for good
     t.stop();
+    REQUIRE(eventually([&] { return t.set.open_connections() == 0; }));
     const auto none = t.open();
     t.start(1);
     t.all_read();
