@@ -89,9 +89,9 @@ const excluded_fields::node* excluded_fields::follow(std::string_view path) cons
     return at;
 }
 
-bool excluded_fields::covers(std::string_view path, bool parents) const noexcept {
+bool excluded_fields::covers(std::string_view path) const noexcept {
     const node* at = follow(path);
-    return at != nullptr && (at->excluded || parents);
+    return at != nullptr && at->excluded;
 }
 
 bool excluded_fields::copy_updated_fields(bson::view updated,

@@ -25,9 +25,8 @@ class excluded_fields {
     /// The same of `updatedFields`, whose names are dotted paths.
     bool copy_updated_fields(bson::view updated, std::vector<std::uint8_t>& out) const;
 
-    /// Whether the dotted path is excluded, lies below an excluded field or, with `parents`, above
-    /// one.
-    bool covers(std::string_view path, bool parents) const noexcept;
+    /// Whether the dotted path is excluded or lies below an excluded field.
+    bool covers(std::string_view path) const noexcept;
 
   private:
     struct node {

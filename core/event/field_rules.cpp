@@ -156,9 +156,8 @@ outcome field_rules::collection_rules::copy(bson::view from, kind what, std::str
     return outcome{};
 }
 
-std::optional<std::string> field_rules::collection_rules::path_of(std::string_view path,
-                                                                  bool parents) const {
-    if (excluded_.covers(path, parents))
+std::optional<std::string> field_rules::collection_rules::path_of(std::string_view path) const {
+    if (excluded_.covers(path))
         return std::nullopt;
     std::string out{path};
     for (const auto& rename : renamed_)
@@ -175,8 +174,7 @@ outcome field_rules::collection_rules::copy_removed(bson::view names, buffers& t
     while (c.next()) {
         if (c.kind() != bson::type::string)
             return malformed("updateDescription.removedFields");
-        // A removed document took the excluded fields in it along.
-        if (const auto path = path_of(c.as_string(), true))
+        if (const auto path = path_of(c.as_string()))
             out.string(std::to_string(count++), *path);
     }
     out.close(opened);
@@ -194,7 +192,7 @@ outcome field_rules::collection_rules::copy_truncated(bson::view arrays, buffers
         const auto size = field ? bson::find(c.as_document(), "newSize") : field;
         if (!size || field->kind() != bson::type::string)
             return malformed("updateDescription.truncatedArrays");
-        const auto path = path_of(field->as_string(), false);
+        const auto path = path_of(field->as_string());
         if (!path)
             continue;
         const auto entry = out.open(bson::type::document, std::to_string(count++));

@@ -59,8 +59,8 @@ class field_rules {
                                  buffers& to) const;
         error::result<void> copy_removed(bson::view names, buffers& to) const;
         error::result<void> copy_truncated(bson::view arrays, buffers& to) const;
-        /// Nothing when it is excluded; see excluded_fields::covers about `parents`.
-        std::optional<std::string> path_of(std::string_view path, bool parents) const;
+        /// Nothing when it is excluded.
+        std::optional<std::string> path_of(std::string_view path) const;
 
         excluded_fields excluded_;
         std::vector<renamed_field> renamed_;

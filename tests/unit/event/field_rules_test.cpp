@@ -199,7 +199,7 @@ TEST_CASE("field rules: removed and truncated paths", "[event][fields]") {
         apply(rules_of({"db.c.contact.email", "db.c.name"}),
               update_of(R"({"updatedFields": {}, "removedFields": ["name", "phone", "contact"]})"));
     CHECK(got.updated == "{}");
-    CHECK(got.removed == R"({"0": "phone"})");
+    CHECK(got.removed == R"({"0": "phone","1": "contact"})");
     got = apply(rules_of({"db.c.addresses"}),
                 update_of(R"({"updatedFields": {"addresses.0": 1, "x": 2}, "removedFields": []})"));
     CHECK(got.updated == R"({"x": 2})");
@@ -268,13 +268,14 @@ TEST_CASE("field rules: malformed documents are errors", "[event][fields]") {
 }
 
 TEST_CASE("updates that touch excluded fields only can be left out", "[event][fields]") {
-    event::envelope envelope{{{"1.2.3", "shop", "rs0"},
-                              false,
-                              true,
-                              {},
-                              std::make_shared<event::field_rules>(rules_of({"db.c.secret"})),
-                              true},
-                             std::make_shared<event::topic_table>("shop")};
+    event::envelope envelope{
+        {{"1.2.3", "shop", "rs0"},
+         false,
+         true,
+         {},
+         std::make_shared<event::field_rules>(rules_of({"db.c.secret", "db.c.parent.secret"})),
+         true},
+        std::make_shared<event::topic_table>("shop")};
     const auto count = [&](const bson::document& change) {
         event::record_batch_builder to{1};
         const auto decoded = mongodb::streaming::decode(change);
@@ -287,6 +288,8 @@ TEST_CASE("updates that touch excluded fields only can be left out", "[event][fi
     CHECK(count(update_of(R"({"updatedFields": {"secret": 1, "x": 1}, "removedFields": []})")) ==
           1);
     CHECK(count(update_of(R"({"updatedFields": {"secret": 1}, "removedFields": ["x"]})")) == 1);
+    // What was removed held the excluded field and others.
+    CHECK(count(update_of(R"({"updatedFields": {}, "removedFields": ["parent"]})")) == 1);
     const auto replaced = [](const char* before) {
         change_document out{"replace"};
         out.ns("db", "c").key().full(from_json(R"({"_id": 1, "secret": 2})"));
