@@ -27,8 +27,13 @@ enum class verdict {
 
 verdict verdict_of(int code) {
     switch (code) {
+    case 24:    // LockTimeout
     case 43:    // CursorNotFound
+    case 50:    // MaxTimeMSExpired
+    case 134:   // ReadConcernMajorityNotAvailableYet
+    case 202:   // NetworkInterfaceExceededTimeLimit
     case 262:   // ExceededTimeLimit
+    case 365:   // TemporarilyUnavailable
     case 11601: // Interrupted
         return verdict::retry_connected;
     case 6:     // HostUnreachable
@@ -150,6 +155,14 @@ resume_action resume_policy::bounded(std::string words, const error::diagnostics
     return failed(fmt::format("{} ({} attempts at the same position)", words, bounded_), d);
 }
 
+resume_action resume_policy::bad_login(const error::diagnostics& d) {
+    // A server that is going down or overloaded refuses a login too, and the driver does not tell
+    // why.
+    if (logged_in_)
+        return bounded("the server refuses credentials that it took before", d);
+    return failed(bad_credentials, d);
+}
+
 resume_action resume_policy::on_error(phase where, const error::diagnostics& d) {
     ++failures_;
     switch (d.code) {
@@ -157,7 +170,7 @@ resume_action resume_policy::on_error(phase where, const error::diagnostics& d) 
     case error::errc::timeout:
         return retry(true, false);
     case error::errc::authentication:
-        return failed(bad_credentials, d);
+        return bad_login(d);
     case error::errc::server:
         return on_server_error(where, d);
     case error::errc::protocol:
@@ -210,7 +223,7 @@ resume_action resume_policy::on_server_error(phase where, const error::diagnosti
         return failed(fmt::format("the user lacks the rights changeStream and find on {}", target_),
                       d);
     case verdict::authentication:
-        return failed(bad_credentials, d);
+        return bad_login(d);
     case verdict::standalone:
         return failed("the server is a standalone; change streams need a replica set (one member "
                       "is enough)",

@@ -37,14 +37,16 @@ struct resume_action {
 /// Decides without I/O what an error of a change stream means. The codes and where they come from
 /// were seen on a real 4.4.0, the others are in the server's error_codes.yml.
 ///
-/// - For ever, with backoff: network trouble and timeouts of ours; 6, 7, 89, 91, 189, 262, 9001,
-///   10107, 11600, 11601, 11602, 13435, 13436, 43; anything labelled ResumableChangeStreamError.
+/// - For ever, with backoff: network trouble and timeouts of ours; 6, 7, 24, 43, 50, 89, 91, 134,
+///   189, 202, 262, 365, 9001, 10107, 11600, 11601, 11602, 13435, 13436; anything labelled
+///   ResumableChangeStreamError.
 /// - Reopened, the first time at once: 133, 222, 234, 237.
 /// - Position dead: 286, 280, 136; when a token was sent also 9 and 15 (not a token at all, so of
 ///   no use to any server).
 /// - Position refused: 260, 50811 when a token was sent (a token of another kind of deployment, or
 ///   one that no stream may go on behind).
-/// - Never again: authentication (18 and the driver's own refusal), 13, 40573, 166, 20, what
+/// - Never again: authentication (18 and the driver's own refusal) before a server has taken the
+///   credentials once, afterwards a bounded number of times; 13, 40573, 166, 20, what
 ///   a server says to a pipeline it does not understand while opening, and every error that no
 ///   server gave and no connection (configuration, unsupported, …).
 /// - `bounded_attempts` times without progress, then never again: 10334 (an event above the
@@ -62,6 +64,9 @@ class resume_policy {
     /// An error other than `cancelled` came in `where`.
     resume_action on_error(phase where, const error::diagnostics& d);
 
+    /// A server took the credentials, so that a later refusal is tried again.
+    void on_login() noexcept { logged_in_ = true; }
+
     /// Events or a later position came: forget earlier trouble. A reply that moves nothing is no
     /// progress, or an error that comes back behind each such reply would never be bounded.
     void on_progress() noexcept;
@@ -77,10 +82,12 @@ class resume_policy {
   private:
     resume_action retry(bool reconnect, bool at_once);
     resume_action bounded(std::string words, const error::diagnostics& d);
+    resume_action bad_login(const error::diagnostics& d);
     resume_action on_server_error(phase where, const error::diagnostics& d);
 
     std::string target_;
     pipeline::retry_policy backoff_;
+    bool logged_in_ = false;
     unsigned failures_ = 0;
     unsigned bounded_ = 0;
     unsigned patient_ = 0; ///< attempts left that do not lengthen the backoff

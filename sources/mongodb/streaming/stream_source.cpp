@@ -214,6 +214,7 @@ asio::awaitable<error::result<void>> stream_source::connect() {
     in_flight_ = flight::none;
     if (!server)
         co_return std::move(server).error();
+    policy_.on_login();
     if (cancelled_)
         co_return cancelled();
     if (auto good = check_deployment(*server); !good)

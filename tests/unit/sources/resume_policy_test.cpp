@@ -76,6 +76,11 @@ constexpr row table[] = {
     same(11602, R),
     same(13435, R),
     same(13436, R),
+    same(24, F),
+    same(50, F),
+    same(134, F),
+    same(202, F),
+    same(365, F),
     same(262, F),
     same(11601, F),
     same(43, F),
@@ -209,6 +214,22 @@ TEST_CASE("errors that no server gave", "[sources][resume]") {
             CHECK(a.what == kind::fail);
             CHECK(a.text.find("the reason") != std::string::npos);
         }
+    }
+}
+
+TEST_CASE("a refused login is tried again, not for ever, once the credentials were taken",
+          "[sources][resume]") {
+    for (const auto& d : {cdc::error::fail(errc::authentication, "refused"), server_error(18)}) {
+        auto policy = make();
+        CHECK(policy.on_error(phase::connecting, d).what == kind::fail);
+        policy.on_login();
+        CHECK(policy.on_error(phase::connecting, d).what == kind::retry);
+        CHECK(policy.on_error(phase::connecting, d).what == kind::retry);
+        const auto a = policy.on_error(phase::connecting, d);
+        CHECK(a.what == kind::fail);
+        CHECK(a.text.find("credentials that it took before") != std::string::npos);
+        policy.on_progress();
+        CHECK(policy.on_error(phase::connecting, d).what == kind::retry);
     }
 }
 
