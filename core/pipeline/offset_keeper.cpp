@@ -61,6 +61,15 @@ asio::awaitable<error::result<offset_keeper::starts>> offset_keeper::load() {
         co_return out;
     }
     if (!from) {
+        auto read = [this] { return store_.load_identity(connector_); };
+        auto known = co_await blocking_.run(read);
+        if (!known)
+            co_return known.error();
+        if (*known)
+            logger_.warn(
+                "the connector has run before ({}), but no position of it is stored; it was "
+                "ended before the first one, or someone removed them",
+                **known);
         logger_.info("no position is stored: reading starts from now or at the configured start, "
                      "earlier changes are not delivered");
         co_return out;

@@ -23,6 +23,9 @@ struct lost_position {
     /// It is one of a fragment of a split event. With a document that was looked up the server may
     /// not split the event again as it did, and then does not find it.
     bool is_fragment = false;
+    /// The oplog could be read. A server whose set was made anew opens a stream at any earlier
+    /// time, so its word alone does not bear reading again from a time.
+    bool oplog_known = true;
 };
 
 enum class loss_answer { fail, go_on_from_now, read_again_from_time };
@@ -34,7 +37,8 @@ constexpr loss_answer answer_to_loss(const loss_settings& s, const lost_position
     if (p.is_start)
         return loss_answer::fail;
     if (p.server_code == fatal_error && p.within_oplog.value_or(true))
-        return (s.read_again_from_time || p.is_fragment) && p.within_oplog && !p.at_its_time
+        return ((s.read_again_from_time && p.oplog_known) || p.is_fragment) && p.within_oplog &&
+                       !p.at_its_time
                    ? loss_answer::read_again_from_time
                    : loss_answer::fail;
     return s.go_on_from_now ? loss_answer::go_on_from_now : loss_answer::fail;

@@ -95,6 +95,7 @@ asio::awaitable<void> primary_watch::connect() {
         co_return;
     }
     connected_ = found->host;
+    logger_.debug("watch of {}: asks {}", host_, connected_);
     judge(judge_.on_found(*found));
 }
 

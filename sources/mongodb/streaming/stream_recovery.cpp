@@ -164,6 +164,7 @@ asio::awaitable<bool> stream_source::recover_lost(error::diagnostics d, std::str
     lost.at_its_time = progress_.is_at_its_time();
     lost.is_fragment = cursor::split_event::is_fragment_token(progress_.at().data());
     lost.is_start = anew_;
+    lost.oplog_known = window.has_value();
     if (lost.server_code == fatal_error) {
         auto within = co_await is_within(window, since);
         if (!within)
@@ -198,11 +199,13 @@ asio::awaitable<bool> stream_source::recover_lost(error::diagnostics d, std::str
         d.text = fmt::format("{} cannot be used: {} (oplog: {})", settings_.start.describe(), why,
                              range);
     else if (lost.server_code == fatal_error && lost.within_oplog.value_or(false))
-        d.text = fmt::format("the server does not find the event of the position of {} (token {}), "
-                             "though its oplog reaches back to it ({}): is it another deployment "
-                             "with the same set name? on.token.not.found: from_time reads again "
-                             "from that time on",
-                             position, progress_.at().data(), range);
+        d.text =
+            fmt::format("the server does not find the event of the position of {} (token {}), "
+                        "though {} ({}): is it another deployment with the same set name? "
+                        "on.token.not.found: from_time reads again from that time on{}",
+                        position, progress_.at().data(),
+                        window ? "its oplog reaches back to it" : "it opens a stream at that time",
+                        range, window ? "" : ", if the user may read local.oplog.rs");
     else
         d.text = fmt::format("the position of {} is lost, changes behind it can no longer be read "
                              "(oplog: {}): {} (token {})",

@@ -141,11 +141,14 @@ TEST_CASE("fault 65: 100 elections leave nothing behind", "[stream][standin][ele
     REQUIRE(eventually([&] { return t.set.open_connections() == 6; }));
     const auto before = t.open();
     CHECK(before.cursors == 1);
+    const std::size_t watched = t.log->count(": asks ");
     for (std::uint64_t moves = 1; moves <= 100; ++moves) {
         t.set.elect(moves % 3);
         // Its events would come from the old primary too.
         REQUIRE(eventually([&] { return t.set.counts(moves % 3).open_cursors == 1; }));
         t.all_read();
+        // Only who watches a member can end what is left on it.
+        REQUIRE(eventually([&] { return t.log->count(": asks ") >= watched + moves; }));
     }
     CHECK(t.sources[0]->moved() == 100);
     CHECK(eventually([&] { return t.open() == before; }));

@@ -26,6 +26,8 @@ TEST_CASE("faults 45, 56 and 59: only what truly left the oplog is given up, and
             CHECK(answer_to_loss(s, {280, false}) == lost);
             CHECK(answer_to_loss(s, {280, true}) == again);
             CHECK(answer_to_loss(s, {280, true, true}) == loss_answer::fail);
+            // Only by the server's word, which a set made anew gives too.
+            CHECK(answer_to_loss(s, {280, true, false, false, false, false}) == loss_answer::fail);
             CHECK(answer_to_loss(s, {280, unknown}) == loss_answer::fail);
             // A fragment's: read again without being asked, as long as the oplog has it.
             CHECK(answer_to_loss(s, {280, true, false, false, true}) ==
@@ -232,12 +234,21 @@ static asio::awaitable<void> read_again(stream_fixture& f) {
 
 TEST_CASE("fault 56: a token that the server forgot within its oplog is read again from its time",
           "[sources][stream][loss][fault-56]") {
-    for (const bool readable : {true, false}) {
-        stream_fixture f;
-        f.set.readable_oplog = readable;
-        f.settings.on_loss.read_again_from_time = true;
-        f.run(read_again(f));
-    }
+    stream_fixture f;
+    f.settings.on_loss.read_again_from_time = true;
+    f.run(read_again(f));
+}
+
+// A set that was made anew under its name opens a stream at any time before it, too.
+TEST_CASE("by the server's word alone nothing is read again from a time",
+          "[sources][stream][loss]") {
+    stream_fixture f;
+    f.set.readable_oplog = false;
+    f.settings.on_loss.read_again_from_time = true;
+    f.set.add(0);
+    f.set.add(1);
+    f.set.faults.push_back({"getMore", 0, 1, server_says(280)});
+    f.run(not_given_up(f, error::errc::position_lost, "if the user may read local.oplog.rs"));
 }
 
 TEST_CASE(
