@@ -72,6 +72,9 @@ std::string field_rules::parse(std::string_view text, bool rename, item& out) {
     }
     if (parts.size() < 3)
         return "names no field";
+    for (std::size_t i = 2; i < parts.size(); ++i)
+        if (parts[i].find('*') != std::string::npos)
+            return "has a * in the field's path, which is literal";
     out.db = std::move(parts[0]);
     out.collection = std::move(parts[1]);
     out.path.assign(std::make_move_iterator(parts.begin() + 2),

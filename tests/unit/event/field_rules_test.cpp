@@ -86,8 +86,8 @@ bson::document update_of(const char* description, const char* full = R"({"_id": 
 } // namespace
 
 TEST_CASE("field rules: what an item must look like", "[event][fields]") {
-    for (const char* item :
-         {"inventory", "db.coll", "db.coll.", "db..name", ".coll.name", "db.coll.a..b", ""}) {
+    for (const char* item : {"inventory", "db.coll", "db.coll.", "db..name", ".coll.name",
+                             "db.coll.a..b", "db.*.q*", "db.c.a.*", ""}) {
         INFO(item);
         CHECK(!event::field_rules::problem_of(item, false).empty());
         const auto made = event::field_rules::compile({item}, {});
