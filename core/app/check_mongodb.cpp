@@ -44,10 +44,12 @@ bool broken(const error::diagnostics& d) {
 /// One connector's check while it runs.
 class mongodb_items {
   public:
-    mongodb_items(connector_check& source, const source_check& check, std::string prefix)
+    mongodb_items(connector_check& source, const source_check& check,
+                  const mongodb::connector_options& options)
         : source_(source)
         , check_(check)
-        , prefix_(std::move(prefix)) {}
+        , prefix_(options.names.prefix)
+        , passes_loss_(options.on_lost_position == mongodb::lost_position_mode::from_now) {}
 
     asio::awaitable<void> run() {
         const auto connected = co_await source_.connect();
@@ -163,10 +165,15 @@ class mongodb_items {
                           fmt::format("{}; whether it can be resumed was not found out in time: {}",
                                       time, d.describe()));
         else if (d.code == errc::position_lost)
-            check_.report(verdict::fail, item,
+            check_.report(passes_loss_ ? verdict::warn : verdict::fail, item,
                           fmt::format("the position of {} is lost, changes behind it can no longer "
-                                      "be read (oplog: {}): {}",
-                                      time, range_.empty() ? "unknown" : range_, d.describe()));
+                                      "be read (oplog: {}){}: {}",
+                                      time, range_.empty() ? "unknown" : range_,
+                                      passes_loss_
+                                          ? "; reading goes on from now behind a record of "
+                                            "the gap, as on.lost.position says"
+                                          : "",
+                                      d.describe()));
         else
             check_.report(verdict::fail, item, fmt::format("{}: {}", time, d.describe()));
     }
@@ -174,6 +181,7 @@ class mongodb_items {
     connector_check& source_;
     const source_check& check_;
     std::string prefix_;
+    bool passes_loss_;  ///< on.lost.position: from_now
     std::string range_; ///< of the oplog, empty: unknown
     bool lost_connection_ = false;
 };
@@ -189,7 +197,7 @@ asio::awaitable<void> check_mongodb(config::values values, source_environment en
         check.report(verdict::fail, "connect", made.error().describe());
         co_return;
     }
-    mongodb_items items(**made, check, options.names.prefix);
+    mongodb_items items(**made, check, options);
     co_await items.run();
     co_await (*made)->stop();
 }

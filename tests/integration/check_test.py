@@ -341,6 +341,10 @@ def a_position_that_is_lost(folder):
         text = got.items["a.position.out"][1]
         got.expect("a.position.out", "fail", "is lost", "oplog:")
         assert len(re.findall(r"timestamp \d+, \d+", text)) == 3, text  # of the position, and both ends
+        # Where the service would go on, it is no failure.
+        got = Outcome(folder, {"a": connector(standin.uri, **{"on.lost.position": "from_now"})})
+        got.ends_with(0)
+        got.expect("a.position.out", "warn", "is lost", "goes on from now")
 
 
 def a_lost_event_position_in_silence(folder):
