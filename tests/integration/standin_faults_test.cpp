@@ -133,11 +133,13 @@ TEST_CASE("stand-in: a held getMore is answered when the fault ends", "[standin]
     fault.hold = true;
     set.fail_commands(fault);
     auto more = std::async(std::launch::async,
-                           [&] { return ask(client, "db", get_more_of(opened, 60'000)); });
+                           [&] { return client.command("db", get_more_of(opened, 60'000)); });
     REQUIRE(eventually([&] { return set.faults_met() == 1; }));
     CHECK(more.wait_for(std::chrono::milliseconds(0)) == std::future_status::timeout);
     set.end_faults();
-    CHECK(count_in(more.get()) == 1);
+    const auto read = more.get();
+    REQUIRE(read);
+    CHECK(count_in(*read) == 1);
 
     // A held write whose client goes is not done.
     fault.commands = {"insert"};
@@ -197,11 +199,13 @@ TEST_CASE("stand-in: cursors are killed one by one and all at once", "[standin][
     CHECK_FALSE(set.kill_cursor(cursor_of(one)));
     CHECK(code_of(ask(client, "db", get_more_of(one, 1))) == 43);
     CHECK(code_of(ask(client, "db", get_more_of(two, 1))) == 0);
-    auto waiting =
-        std::async(std::launch::async, [&] { return ask(client, "db", get_more_of(two, 60'000)); });
+    auto waiting = std::async(std::launch::async,
+                              [&] { return client.command("db", get_more_of(two, 60'000)); });
     REQUIRE(eventually([&] { return set.counts().commands["getMore"].as_primary == 3; }));
     CHECK(set.kill_cursors() == 1);
-    CHECK(code_of(waiting.get()) == 237);
+    const auto killed = waiting.get();
+    REQUIRE(killed);
+    CHECK(code_of(*killed) == 237);
     CHECK(set.open_cursors() == 0);
 }
 

@@ -11,7 +11,7 @@ void result_cursor::fill(batch& out) {
 }
 
 void cursor_table::open(const std::shared_ptr<cursor>& c) {
-    static std::mt19937_64 random{std::random_device{}()};
+    thread_local std::mt19937_64 random{std::random_device{}()}; // each set has a thread of its own
     std::uniform_int_distribution<std::int64_t> any(1, std::numeric_limits<std::int64_t>::max());
     do {
         c->id = any(random);
