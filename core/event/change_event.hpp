@@ -41,4 +41,10 @@ struct change_event {
     const control_record* control = nullptr;
 };
 
+/// `_data` of the event's resume token; empty when the token has none.
+inline std::string_view token_text(const change_event& e) noexcept {
+    const auto data = bson::find(e.resume_token, "_data");
+    return data && data->kind() == bson::type::string ? data->as_string() : std::string_view{};
+}
+
 } // namespace cdc::event

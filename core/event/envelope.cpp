@@ -24,11 +24,6 @@ outcome malformed(std::string_view part) {
 constexpr std::uint32_t end_index = 2;
 constexpr std::uint32_t begin_index = 3;
 
-std::string_view token_text(const change_event& e) noexcept {
-    const auto data = bson::find(e.resume_token, "_data");
-    return data && data->kind() == bson::type::string ? data->as_string() : std::string_view{};
-}
-
 /// A document as the JSON text of a string field, or null.
 outcome write_document(json::writer& out, const std::optional<bson::view>& document,
                        bson::json_format format, std::string_view part) {

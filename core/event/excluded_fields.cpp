@@ -5,13 +5,6 @@
 
 namespace cdc::event {
 
-namespace {
-
-/// Servers refuse documents nested deeper than 200 or so.
-constexpr unsigned deepest = 1000;
-
-} // namespace
-
 const excluded_fields::node* excluded_fields::node::child(std::string_view wanted) const noexcept {
     for (const auto& c : children)
         if (c->name == wanted)
@@ -62,7 +55,7 @@ bool excluded_fields::copy_element(const bson::cursor& element, const node* rule
 
 bool excluded_fields::copy_elements(bson::view from, bool is_array, const node& rules,
                                     bson::appender& to, unsigned depth) {
-    if (depth > deepest)
+    if (depth > deepest_document)
         return false;
     bson::cursor c{from};
     while (c.next()) {

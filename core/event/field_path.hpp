@@ -5,6 +5,9 @@
 
 namespace cdc::event {
 
+/// Documents nested deeper than this are taken for broken; servers refuse them from about 200 on.
+inline constexpr unsigned deepest_document = 1000;
+
 /// Walks the parts of a dotted path: `for (field_path_parts p{path}; p.next();) use(p.part());`
 /// A path of no characters has one empty part.
 class field_path_parts {

@@ -7,12 +7,6 @@
 
 namespace cdc::event {
 
-namespace {
-
-constexpr unsigned deepest = 1000;
-
-} // namespace
-
 renamed_field::renamed_field(std::vector<std::string> path, std::string new_name, std::string rule)
     : path_(std::move(path))
     , new_name_(std::move(new_name))
@@ -44,7 +38,7 @@ renamed_field::result renamed_field::copy_element(const bson::cursor& element,
 
 renamed_field::result renamed_field::copy_elements(bson::view from, bool is_array, std::size_t at,
                                                    bson::appender& to, unsigned depth) const {
-    if (depth > deepest)
+    if (depth > deepest_document)
         return result::malformed;
     const bool is_last = at + 1 == path_.size();
     std::optional<bson::cursor> moved;

@@ -12,11 +12,6 @@ namespace cdc::event {
 
 namespace {
 
-std::string_view token_text(const change_event& e) noexcept {
-    const auto data = bson::find(e.resume_token, "_data");
-    return data && data->kind() == bson::type::string ? data->as_string() : std::string_view{};
-}
-
 /// Database names hold no dot, so the text tells namespaces apart.
 bool is_name_of(std::string_view name, const change_event& e) noexcept {
     return name.size() == e.db.size() + 1 + e.collection.size() && name.starts_with(e.db) &&

@@ -9,15 +9,6 @@
 
 namespace cdc::pipeline {
 
-namespace {
-
-std::string_view token_text(const event::change_event& e) {
-    const auto data = bson::find(e.resume_token, "_data");
-    return data && data->kind() == bson::type::string ? data->as_string() : std::string_view{};
-}
-
-} // namespace
-
 slicer::slicer(std::vector<std::shared_ptr<encoder>> encoders, std::vector<event::position> starts,
                limits bounds)
     : encoders_(std::move(encoders))
